@@ -13,10 +13,11 @@ def binomial_tail(need: Ints | int, of: int, p: Floats | float) -> Floats:
     >>> [round(float(binomial_tail(m, n - 1, 0.30)), 3) for m, n in [(1, 3), (2, 3), (2, 4), (2, 5)]]
     [0.51, 0.09, 0.216, 0.348]
     """
-    from scipy.stats import binom
+    from scipy.special import betainc
 
-    tail: Floats = binom.sf(np.asarray(need) - 1, of, p)
-    return tail
+    need, p = np.asarray(need), np.asarray(p, dtype=np.float64)
+    tail = betainc(np.clip(need, 1, of), np.clip(of - need + 1, 1, of), p) if of else np.zeros_like(p)
+    return np.where(np.isnan(p), np.nan, np.where(need <= 0, 1.0, np.where(need > of, 0.0, tail)))
 
 
 def beta_binomial_tail(need: Ints | int, of: int, a: Floats | float, b: Floats | float) -> Floats:
@@ -25,9 +26,28 @@ def beta_binomial_tail(need: Ints | int, of: int, a: Floats | float, b: Floats |
     >>> round(float(beta_binomial_tail(1, 2, 1.0, 1.0)), 4)  # uniform opinions: 0, 1 and 2 are equally likely
     0.6667
     """
-    from scipy.stats import betabinom
+    from scipy.special import betaln, binom
 
-    tail: Floats = betabinom.sf(np.asarray(need) - 1, of, a, b)
+    need, a, b = (np.asarray(given, dtype=np.float64) for given in (need, a, b))
+    tail = np.where(np.isnan(a + b), np.nan, np.zeros_like(need))
+    for yes in range(of + 1):
+        tail = tail + (yes >= need) * binom(of, yes) * np.exp(betaln(yes + a, of - yes + b) - betaln(a, b))
+    return tail
+
+
+def hypergeometric_tail(need: int, of: int, yes: Ints, among: Ints) -> Floats:
+    """P(at least `need` of `of` say yes) who are drawn from `among` people of whom `yes` do.
+
+    >>> hypergeometric_tail(1, 2, np.array([0, 1, 2]), np.array([4, 4, 4])).round(4).tolist()  # 1 - C(4 - yes, 2) / 6
+    [0.0, 0.5, 0.8333]
+    """
+    from scipy.special import binom
+
+    # Nobody can draw more than there are: such terms are 0, also where the function of real numbers is not.
+    ways = (
+        np.where(of - j <= among - yes, binom(yes, j) * binom(among - yes, of - j), 0.0) for j in range(need, of + 1)
+    )
+    tail: Floats = sum(ways, start=np.zeros(len(yes))) / binom(among, of)
     return tail
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from karat.errors import BadInput, Undefined
+from karat.judges.chances import hypergeometric_tail
 from karat.labels import Panel
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.kappas import label_counts
@@ -72,13 +73,11 @@ class Votes:
 
         For each query and level, as `sums` has it; documents with fewer than N labels say nothing.
         """
-        from scipy.stats import hypergeom
-
         told, asked = np.zeros((2, *self.counts.shape))
         for level, need in enumerate(self.needed(at_least, of)):
             shown = (self.size >= of) & (self.counts[:, level] > 0)
             asked[shown, level] = self.weight(level)[shown]
-            tail = hypergeom.sf(need - 1, self.size[shown] - 1, self.others_top(level)[shown], of - 1)
+            tail = hypergeometric_tail(int(need), of - 1, self.others_top(level)[shown], self.size[shown] - 1)
             told[shown, level] = asked[shown, level] * tail
         return self.by_query(told), self.by_query(asked)
 

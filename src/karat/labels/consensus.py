@@ -14,6 +14,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels.gold import GOLD, split_gold
+from karat.labels.made_once import made_once
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import refuse_unknown, select
 from karat.records import Judgments, LabelsLike
@@ -97,6 +98,11 @@ def consensus(
     judges count alike: an error model (`karat.judges.dawid_skene`) weighs them.
     """
     judgments = Judgments.of(labels)
+    key = ("consensus", how, ties, tuple(apart))
+    return made_once(judgments, key, lambda: _consensus(judgments, how, ties, apart))
+
+
+def _consensus(judgments: Judgments, how: How, ties: Ties, apart: Collection[str]) -> Judgments:
     judged, trusted = split_gold(judgments)
     refuse_unknown(apart, judgments)
     selected = select(judged, apart, strict=True)

@@ -15,11 +15,12 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.labels.consensus import How, Reduced, Ties, reduced
-from karat.labels.gathered import ALL, NOBODY, Nameless, Repeats, gathered
+from karat.labels.gathered import ALL, NOBODY, Gathered, Nameless, Repeats, gathered
 from karat.labels.gold import GOLD
 from karat.labels.known import gold_of_items
+from karat.labels.made_once import made_once
 from karat.labels.order import ThirdRule, asked_of_all, inferred_rules, known_rules
-from karat.records import LabelsLike, Scale
+from karat.records import Judgments, LabelsLike, Scale
 from karat.records.base import count
 from karat.records.design import Rules
 from karat.records.scale import refuse_many_grades
@@ -93,7 +94,14 @@ class Panel:
             if gold is not None:
                 raise BadInput("a panel has its gold labels already: give them when it is made")
             return labels
-        found = gathered(labels, gold, apart=apart, repeats=repeats, nameless=nameless)
+        judged, known = Judgments.of(labels), None if gold is None else Judgments.of(gold)
+        key = ("panel", known, tuple(apart), repeats, nameless)
+        return made_once(
+            judged, key, lambda: cls._made(gathered(judged, known, apart=apart, repeats=repeats, nameless=nameless))
+        )
+
+    @classmethod
+    def _made(cls, found: Gathered) -> Panel:
         frame, notes, scale = found.frame.drop("who"), list(found.notes), found.judgments.scale
         named = [] if scale is None else scale.grades
         # Adding 0 makes -0 the same as 0, also in print.

@@ -24,6 +24,7 @@ from karat.formats.open_files import File
 from karat.formats.said_columns import Columns, ColumnsLike, said_of_all, tables_in
 from karat.formats.study_folder import StudyFolder, read_study
 from karat.labels import GOLD, known_grades, select, split_gold
+from karat.labels.made_once import made_once
 from karat.labels.selection import ALTERED
 from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
 from karat.records.base import count
@@ -227,6 +228,9 @@ class Study:
 
     def of_group(self, group: str | None) -> Judgments:
         """The labels of one group, or of all, to score lists with: what is left aside is in their notes."""
+        return made_once(self.judged, ("group", group), lambda: self._of_group(group))
+
+    def _of_group(self, group: str | None) -> Judgments:
         labels = self.judged
         if group is not None:
             if group not in self.groups:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -14,6 +13,7 @@ from karat.errors import BadInput, Undefined
 from karat.labels import GOLD
 from karat.labels.consensus import given_again
 from karat.labels.gathered import Gathered, gathered
+from karat.labels.made_once import made_once
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED, OVERALL
 from karat.records import Judgments
@@ -71,10 +71,7 @@ class Sheets:
         labels without a name are one judge's: those of several people could not be put into sheets.
         """
         judgments = Judgments.of(data)
-        known = _MADE.setdefault(judgments, {})
-        if by not in known:
-            known[by] = cls._made(judgments, by)
-        return known[by]
+        return made_once(judgments, ("sheets", by), lambda: cls._made(judgments, by))
 
     @classmethod
     def _made(cls, judgments: Judgments, by: str | None) -> Sheets:
@@ -185,10 +182,6 @@ class Sheets:
         if not len(self.alone) or (self.alone.any() and not self.alone.all()):
             return []
         return ["no document was judged " + ("in context: nothing to compare" if self.alone.all() else "alone")]
-
-
-#: The sheets that were made of judgments, by the column beside them: the parts of an analysis look at the same ones.
-_MADE: WeakKeyDictionary[Judgments, dict[str | None, Sheets]] = WeakKeyDictionary()
 
 
 def _plain(found: Gathered) -> tuple[pl.DataFrame, list[str]]:
