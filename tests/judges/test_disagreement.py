@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import betabinom, binom
+from scipy.stats import betabinom, binom, hypergeom
 
 import karat as kt
 from karat.errors import Undefined
@@ -21,7 +21,7 @@ from karat.judges import (
     overlap,
     resampled_p,
 )
-from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial
+from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from karat.labels import Panel
 from simulated import about, studies
 
@@ -128,6 +128,9 @@ def test_binomial_predictions_of_the_paper() -> None:
 def test_tails_are_scipys(need: int, of: int) -> None:
     assert binomial_tail(need, of, 0.3) == pytest.approx(binom.sf(need - 1, of, 0.3))
     assert beta_binomial_tail(need, of, 2.0, 3.0) == pytest.approx(betabinom.sf(need - 1, of, 2.0, 3.0))
+    yes, among = np.array([0, 2, 5, 9]), np.array([4, 7, 9, 9])
+    drawn = hypergeometric_tail(need, of, yes, among)
+    assert drawn == pytest.approx(hypergeom.sf(need - 1, among, yes, of), abs=1e-12)
 
 
 def test_a_beta_distribution_is_recovered() -> None:

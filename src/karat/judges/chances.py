@@ -16,8 +16,9 @@ def binomial_tail(need: Ints | int, of: int, p: Floats | float) -> Floats:
     from scipy.special import betainc
 
     need, p = np.asarray(need), np.asarray(p, dtype=np.float64)
-    tail = betainc(np.clip(need, 1, of), np.clip(of - need + 1, 1, of), p) if of else np.zeros_like(p)
-    return np.where(np.isnan(p), np.nan, np.where(need <= 0, 1.0, np.where(need > of, 0.0, tail)))
+    some = betainc(np.clip(need, 1, of), np.clip(of - need + 1, 1, of), p) if of else np.zeros_like(p)
+    tail: Floats = np.where(np.isnan(p), np.nan, np.where(need <= 0, 1.0, np.where(need > of, 0.0, some)))
+    return tail[()]  # a number for numbers
 
 
 def beta_binomial_tail(need: Ints | int, of: int, a: Floats | float, b: Floats | float) -> Floats:
