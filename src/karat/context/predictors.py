@@ -130,9 +130,9 @@ def _counted(predictor: Predictor, examples: Examples, counts: Floats, levels: i
     """The predictor that has learnt from examples that come so often, in parts of which each is held out in turn."""
     from scipy.optimize import minimize_scalar
 
-    times = counts.sum(axis=0)
-    x, y, times, counts = (given[..., times > 0] for given in (examples.x.T, examples.y, times, counts))
-    x = x.T
+    there = counts.sum(axis=0) > 0
+    x, y, counts = examples.x[there], examples.y[there], counts[:, there]
+    times: Floats = counts.sum(axis=0)
     mean = np.average(x, axis=0, weights=times)
     spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=times))
     spread = np.where(spread > 1e-9, spread, 1.0)
@@ -183,7 +183,7 @@ def redrawn(
     examples, found = Examples.of(x, y), []
     for _ in range(times):
         often = np.bincount(rng.integers(len(queries), size=len(queries)), minlength=len(queries))
-        drawn = np.bincount(examples.alike, often[code], len(examples.y))
+        drawn = np.bincount(examples.alike, often[code], len(examples.y)).astype(np.float64)
         made = _counted(predictor, examples, drawn[None], len(grades))
         chances = _tempered(made.probabilities(wanted), temperature)
         place = (chances.cumsum(axis=1) < rng.random((len(wanted), 1))).sum(axis=1).clip(max=len(grades) - 1)

@@ -15,10 +15,11 @@ def binomial_tail(need: Ints | int, of: int, p: Floats | float) -> Floats:
     """
     from scipy.special import betainc
 
-    need, p = np.asarray(need), np.asarray(p, dtype=np.float64)
-    some = betainc(np.clip(need, 1, of), np.clip(of - need + 1, 1, of), p) if of else np.zeros_like(p)
-    tail: Floats = np.where(np.isnan(p), np.nan, np.where(need <= 0, 1.0, np.where(need > of, 0.0, some)))
-    return tail[()]  # a number for numbers
+    least, chance = np.asarray(need), np.asarray(p, dtype=np.float64)
+    some = betainc(np.clip(least, 1, of), np.clip(of - least + 1, 1, of), chance) if of else np.zeros_like(chance)
+    tail: Floats = np.where(np.isnan(chance), np.nan, np.where(least <= 0, 1.0, np.where(least > of, 0.0, some)))
+    found: Floats = tail[()]  # a number for numbers
+    return found
 
 
 def beta_binomial_tail(need: Ints | int, of: int, a: Floats | float, b: Floats | float) -> Floats:
@@ -29,10 +30,10 @@ def beta_binomial_tail(need: Ints | int, of: int, a: Floats | float, b: Floats |
     """
     from scipy.special import betaln, binom
 
-    need, a, b = (np.asarray(given, dtype=np.float64) for given in (need, a, b))
-    tail = np.where(np.isnan(a + b), np.nan, np.zeros_like(need))
+    least = np.asarray(need)
+    tail: Floats = np.zeros(np.broadcast(least, a, b).shape)
     for yes in range(of + 1):
-        tail = tail + (yes >= need) * binom(of, yes) * np.exp(betaln(yes + a, of - yes + b) - betaln(a, b))
+        tail = tail + (yes >= least) * binom(of, yes) * np.exp(betaln(yes + a, of - yes + b) - betaln(a, b))
     return tail
 
 

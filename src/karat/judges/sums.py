@@ -79,7 +79,7 @@ class Sums:
 
 def all_sums(panel: Panel, name: str | None, by: By) -> list[Sums]:
     """The rows of a table of agreement: within groups on all labels, on those asked of all alike, and between them."""
-    if len(np.unique(panel.item * panel.judges.height + panel.judge)) < len(panel.item):
+    if panel.repeated:
         raise BadInput('agreement is between judges: make the panel with repeats="first", not "all"')
     parts = [within_groups(panel, by, panel.groups)]
     if panel.third_rules:
@@ -289,7 +289,8 @@ def _alike(counts: Floats) -> Ints:
     2
     """
     drawn = np.random.default_rng(0).integers(0, 2**64, counts.shape[1], dtype=np.uint64)
-    return np.unique(counts.astype(np.uint64) @ drawn, return_inverse=True)[1]
+    number: Ints = np.unique(counts.astype(np.uint64) @ drawn, return_inverse=True)[1]
+    return number
 
 
 def _different(row: Ints, thing: Ints) -> tuple[Ints, Ints, Ints]:

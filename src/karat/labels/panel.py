@@ -156,6 +156,11 @@ class Panel:
         return np.where(gold >= 0, self.grades[gold], np.nan)
 
     @property
+    def repeated(self) -> bool:
+        """Whether a judge has more than one label of an item."""
+        return len(self._once) < len(self.item)
+
+    @property
     def nameless(self) -> Bools:
         """Which judges, by number, have no name."""
         flags: Bools = self.judges["judge"].is_null().to_numpy()

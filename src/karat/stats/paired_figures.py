@@ -50,7 +50,8 @@ class Cells:
             return (_clusters(every, self.query, number),)
         cell, judge = self.judged
         crossed = self.query[cell] * (int(judge.max(initial=0)) + 1) + judge
-        return tuple(_clusters(*of, number) for of in ((every, self.query), (cell, judge), (cell, crossed)))
+        kinds = ((every, self.query), (cell, judge), (cell, crossed))
+        return tuple(_clusters(cells, cluster, number) for cells, cluster in kinds)
 
     @property
     def population(self) -> str:
@@ -142,11 +143,11 @@ def _clusters(cell: Ints, cluster: Ints, cells: int) -> csr_array:
     """Which cells belong to which cluster, those of the lowest number first."""
     from scipy.sparse import csr_array
 
-    rising = bool((np.diff(cluster) >= 0).all())
-    order = slice(None) if rising else np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    ends = np.append(starts, len(cluster))
-    return csr_array((np.ones(len(cluster)), cell[order], ends), shape=(len(starts), cells))
+    if (np.diff(cluster) < 0).any():
+        order = np.argsort(cluster, kind="stable")
+        cell, cluster = cell[order], cluster[order]
+    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
+    return csr_array((np.ones(len(cluster)), cell, np.append(starts, len(cluster))), shape=(len(starts), cells))
 
 
 def _jackknife(both: Floats, figure: Figure, clusters: csr_array) -> tuple[Variance, Ints]:
