@@ -99,7 +99,7 @@ def test_pairs_of_systems_that_the_model_alone_tells_apart_have_no_interval() ->
     near = a.frame.drop("score").with_columns(system=pl.lit("A2"), rank=pl.col("rank").replace(swapped))
     runs = [a, b, kt.Runs.check(near)]
     shown = (study.rank <= 10).any(axis=1)
-    sizes = np.where(study.rank[:, 0] <= 2, 1.0, 0.4 * shown)
+    sizes = np.where(study.rank[:, 0] <= 2, 1.0, 0.2 * shown)
     gold = study.gold(np.random.default_rng(1).random(len(shown)) < sizes, sizes)
     found = kt.compare(study.judgments(), runs, gold=gold, queries="fixed", draws=100)
     pair = {frozenset((row["a"], row["b"])): row["low"] for row in found.pairs.iter_rows(named=True)}
