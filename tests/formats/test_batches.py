@@ -19,15 +19,15 @@ from karat.formats.open_files import File
 from karat.records import Judgments
 from karat.scoring import Scorer
 
-LABELS = Judgments.of({f"q{q}": {f"d{d}": (q * d) % 3 for d in range(0, 40, 3)} for q in range(30)})
-LINES = [f"q{q} Q0 d{d} {d + 1} {100 - d - q / 7:.4f} mine" for q in range(35) for d in range(40)]
+LABELS = Judgments.of({f"q{q}": {f"d{d}": (q * d) % 3 for d in range(0, 40, 3)} for q in range(15)})
+LINES = [f"q{q} Q0 d{d} {d + 1} {100 - d - q / 7:.4f} mine" for q in range(18) for d in range(40)]
 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BYTES", 2000)
     monkeypatch.setattr(batches, "ROWS", 70)
-    monkeypatch.setattr(batches, "BUCKET", 8000)
+    monkeypatch.setattr(batches, "BUCKET", 4000)
 
 
 def in_batches(path: Path) -> tuple[pl.DataFrame, list[str], int]:
@@ -124,8 +124,8 @@ def test_a_document_twice_in_a_scattered_list_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["q9 Q0 my doc 1 2.5 mine", "q9 Q0 d1 1 mine", "q9 Q0 d1 1 high mine"])
 def test_a_broken_line_far_down_is_named(line: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.run"
-    path.write_text("\n".join([*LINES[:1111], line, *LINES[1111:]]))
-    with pytest.raises(BadInput, match="line 1112: expected"):
+    path.write_text("\n".join([*LINES[:555], line, *LINES[555:]]))
+    with pytest.raises(BadInput, match="line 556: expected"):
         in_batches(path)
 
 
