@@ -3,7 +3,9 @@
 The server is a process of its own, so that the time counted is karat's alone: rendering prompts, calling, storing,
 reading the answers and writing the labels. The bare loop sends the same bodies with the same library (httpx2), as many
 at a time, and throws the answers away. Times are seconds of the processor, which others on the machine change less than
-the clock's; starting is what the same command takes for ten judgments. What karat adds is all that is neither.
+the clock's; starting is what the same command takes for ten judgments. What karat adds is all that is neither. The
+shares are of all the work of both processes once they have started: who has the largest is who is waited for. Both rows
+are about the same documents, so that memory grows by the judgments alone.
 """
 
 from __future__ import annotations
@@ -27,18 +29,18 @@ sys.path.insert(0, str(ROOT / "tests"))
 AT_ONCE, WORDS = 8, 120
 
 
-def material(folder: Path, documents: int) -> None:
+def material(folder: Path, judgments: int, documents: int) -> None:
     """Queries, documents of some words each, and a run that shows ten for each query."""
     text = " ".join(f"word{n}" for n in range(WORDS))
     with (folder / "d.jsonl").open("w") as file:
         for n in range(documents):
             file.write(json.dumps({"doc": f"d{n}", "text": f"{n} {text}"}) + "\n")
-    queries = documents // 10
+    queries = judgments // 10
     (folder / "q.jsonl").write_text(
         "".join(json.dumps({"query": f"q{n}", "text": f"about {n}"}) + "\n" for n in range(queries))
     )
     (folder / "a.run").write_text(
-        "".join(f"q{n // 10} Q0 d{n} {n % 10 + 1} {10 - n % 10} a\n" for n in range(documents))
+        "".join(f"q{n // 10} Q0 d{n % documents} {n % 10 + 1} {10 - n % 10} a\n" for n in range(judgments))
     )
 
 
@@ -96,24 +98,29 @@ def main() -> None:
     from hostile_server import apart
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=10_000)
-    largest = parser.parse_args().documents
-    print("| judgments | a second | karat | starting | httpx2 alone | adds | server | again | peak memory |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for documents in (largest // 10, largest):
+    parser.add_argument("--judgments", type=int, default=10_000)
+    largest = parser.parse_args().judgments
+    heads = (
+        "judgments | a second | karat | starting | httpx2 alone | karat adds | server | shares: server | httpx2 | karat"
+    )
+    print(f"| {heads} | again | peak memory |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for judgments in (largest // 10, largest):
         with apart() as server, tempfile.TemporaryDirectory() as few, tempfile.TemporaryDirectory() as many:
-            material(Path(few), 10)
+            material(Path(few), 10, largest // 10)
             _, start, _ = karat(Path(few), server.url)
             folder = Path(many)
-            material(folder, documents)
+            material(folder, judgments, largest // 10)
             before = server.busy()
             wall, cpu, peak = karat(folder, server.url)
             busy = server.busy() - before
             _, alone = bare(folder / "llm.answers.db", server.url)
             _, again, _ = karat(folder, server.url)
-            rows = [f"{documents:,}", f"{documents / wall:,.0f}", f"{cpu:.1f} s", f"{start:.1f} s", f"{alone:.1f} s"]
-            rows += [f"{(cpu - start - alone) / alone:.0%}", f"{busy:.1f} s", f"{again:.1f} s", f"{peak:,.0f} MB"]
-            print(f"| {' | '.join(rows)} |", flush=True)
+            own, every = cpu - start - alone, busy + cpu - start
+            row = [f"{judgments:,}", f"{judgments / wall:,.0f}", f"{cpu:.1f} s", f"{start:.1f} s", f"{alone:.1f} s"]
+            row += [f"{own / alone:.0%}", f"{busy:.1f} s", *(f"{part / every:.0%}" for part in (busy, alone, own))]
+            row += [f"{again:.1f} s", f"{peak:,.0f} MB"]
+            print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -341,6 +341,9 @@ def test_replay_needs_no_server_and_gives_the_same_file(files: Path) -> None:
     asked = Asked(files, url, "--replay")
     assert asked.code == 0
     assert (files / "llm.csv").read_bytes() == before
+    asked = Asked(files, f"{url}/other", "--replay")
+    assert asked.code == 1
+    assert "without --replay they are asked" in asked.err
 
 
 def test_a_changed_prompt_asks_anew(files: Path) -> None:

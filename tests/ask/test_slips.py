@@ -241,6 +241,7 @@ def test_nobody_at_the_address_is_said_with_the_reason(files: Path) -> None:
     assert done.returncode == 1
     assert "m answered 0 of 3 questions; no answer: 3 transport." in done.stdout
     assert "note: transport, the first of them: ConnectError" in done.stderr
+    assert f"at {NOBODY}/chat/completions" in " ".join(done.stderr.split())
     assert time.monotonic() - began < 30
 
 

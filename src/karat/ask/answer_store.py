@@ -72,8 +72,10 @@ class AnswerStore(Kept):
     def add(self, request: Request, answer: RawAnswer) -> None:
         """Keep an answer; one that was there before stays, and the newest counts."""
         content = f'{{"max_tokens": {request.model.max_tokens}, {request.as_json[1:]}'
-        # A higher level takes twice the time for a hundredth of the room.
-        asked = zlib.compress(content.encode(), 1)
+        # A higher level takes twice the time for a hundredth of the room; `zlib.compress` asks the system for a
+        # quarter of a megabyte and gives it back for every question, which takes four times as long as packing.
+        packer = zlib.compressobj(1, zlib.DEFLATED, 13, 6)
+        asked = packer.compress(content.encode()) + packer.flush()
         said = (answer.status, answer.body, answer.error, answer.seconds, answer.attempts, json.dumps(answer.without))
         self._write(_ADD, (asked, answer.key, answer.at or time.time(), *said, answer.batch, answer.lost))
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from karat.ask.answer_store import RawAnswer
 from karat.ask.dialects import DIALECTS
@@ -16,7 +16,7 @@ from karat.ask.keys import complaint_in, without_key
 from karat.ask.outcome import too_long
 from karat.ask.request import Model, Request
 from karat.errors import BadInput
-from karat.http.calling import Reply, Stopped, call, new_client
+from karat.http.calling import Reply, Stopped, blank, filled, new_client, send
 from karat.http.pace import Pace
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _NOT_TAKEN = re.compile(
     r"does not exist|invalid (?:parameter|value|type)|is deprecated|cannot be used|incompatible",
     re.I,
 )
+_WRITTEN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass
@@ -46,6 +47,8 @@ class Client:
     #: What the server does not take.
     without: set[str] = field(default_factory=set)
     _http: httpx2.AsyncClient | None = None
+    #: A call without its content: all go to one address with the same headers.
+    _blank: httpx2.Request | None = None
 
     async def __aenter__(self) -> Self:
         self._http = new_client(self.timeout, self.at_once, "asking a model")
@@ -65,8 +68,6 @@ class Client:
         `once_more` is called before a further attempt where the last may have to be paid, and may refuse it.
         """
         dialect = DIALECTS[request.model.dialect]
-        url = f"{request.model.url or dialect.default_url}".rstrip("/") + dialect.path
-        headers = dialect.headers(self.key)
         attempt, lost, answer = 0, 0, RawAnswer(request.key, 0, "", "nothing was sent")
         while attempt < self.attempts:
             attempt += 1
@@ -74,7 +75,7 @@ class Client:
             without = tuple(sorted(self.without))
             body = dialect.body(request, without)
             began = time.monotonic()
-            reply = await self._send(url, headers, body)
+            reply = await self._send(_WRITTEN.encode(body).encode())
             status, text, seconds = reply.status, reply.text, time.monotonic() - began
             gone = status == 0 and not reply.unreached
             lost += gone
@@ -96,17 +97,23 @@ class Client:
                 return answer
         return answer
 
-    async def _send(self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Reply:
+    async def _send(self, content: bytes) -> Reply:
         """One call; an address that is none is the user's to mend."""
         import httpx2
 
         assert self._http is not None
         try:
-            reply = await call(self._http, "POST", url, headers=headers, timeout=self.timeout, json=dict(body))
+            if self._blank is None:
+                dialect = DIALECTS[self.model.dialect]
+                url = (self.model.url or dialect.default_url).rstrip("/") + dialect.path
+                self._blank = blank(self._http, url, {"content-type": "application/json"} | dialect.headers(self.key))
+            reply = await send(self._http, filled(self._blank, content), timeout=self.timeout)
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise BadInput.at(
                 "--url", expected="an address such as http://localhost:8080/v1", found=str(error)
             ) from None
+        if reply.unreached:
+            return replace(reply, error=f"{reply.error}, at {self._blank.url}")
         return replace(reply, text=without_key(reply.text, self.key)) if self.key else reply
 
     def _refuse(self, status: int, text: str) -> None:

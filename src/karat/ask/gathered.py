@@ -40,8 +40,10 @@ class Gathered:
     def table(self, kind: str) -> pl.DataFrame:
         """The rows of a kind of task: a label or a choice each, or the outcome that is none."""
         self._flush(kind)
-        frames = self._frames.get(kind, [])
-        return pl.concat(frames) if frames else pl.DataFrame(schema=COLUMNS)
+        frames = self._frames.setdefault(kind, [pl.DataFrame(schema=COLUMNS)])
+        if len(frames) > 1:
+            frames[:] = [pl.concat(frames, rechunk=True)]
+        return frames[0]
 
     def _flush(self, kind: str) -> None:
         if rows := self._rows.pop(kind, []):

@@ -114,7 +114,7 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
             tell_estimate(panel, typed, as_json)
             return
         stopped = _sent(panel, typed) if sends else None
-        left = tell(panel, asked, typed["out"], as_json, expected=typed["expected"])
+        left = tell(panel, asked, typed["out"], as_json, expected=typed["expected"], sends=sends)
     if stopped is not None:
         raise stopped
     if left:

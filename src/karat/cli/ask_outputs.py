@@ -48,7 +48,9 @@ FILES: dict[str, tuple[type[Records] | str, str]] = {
 }
 
 
-def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected: bool = False) -> str:
+def tell(
+    panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected: bool = False, sends: bool = True
+) -> str:
     """Write the labels, put them into the study's log, and say what came of it; what is left over, in a sentence."""
     log: dict[str, list[dict[str, Any]]] = {judge.name: [] for judge in panel.judges}
     audit = any("request" in task for judge in panel.judges for task in judge.tasks)
@@ -57,10 +59,10 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
     def keep(one: Answered) -> None:
         from karat.ask.study_tasks import log_row
 
-        if keeps and (row := log_row(one)) is not None:
+        if (row := log_row(one)) is not None:
             log[one.judge.name].append(row)
 
-    found = gather(panel, keep)
+    found = gather(panel, keep) if keeps else gather(panel)
     written = _write(found, out, expected) if out else []
     written += _keep_audit(found, asked) if audit and asked.opened is not None else []
     sheets = _audited(found, asked) if audit else None
@@ -100,12 +102,8 @@ def tell(panel: Panel, asked: Asked, out: str | None, as_json: bool, *, expected
     if not left:
         return ""
     again = [kind for kind in NO_ANSWER if counts[kind] and kind not in ASKED_AGAIN]
-    how = (
-        f"--retry {' --retry '.join(repr(kind) for kind in again)} asks again"
-        if again
-        else "the same command asks again"
-    )
-    return f"{count(left, 'question')} without an answer; {how}"
+    how = f"--retry {' --retry '.join(map(repr, again))} asks again" if again else "the same command asks again"
+    return f"{count(left, 'question')} without an answer; {how if sends else 'without --replay they are asked'}"
 
 
 def _tell_other_models(found: Gathered) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import KaratError, MissingExtra
@@ -20,14 +19,6 @@ MOST_BYTES = 4_000_000
 
 class Stopped(KaratError):
     """Asking on is no use: the key, the quota, the address or the budget does not allow it, or nobody answers."""
-
-
-@lru_cache(maxsize=16)
-def _address(url: str) -> httpx2.URL:
-    """An address taken apart once: models are asked at the same one all the time."""
-    import httpx2
-
-    return httpx2.URL(url)
 
 
 @dataclass(frozen=True)
@@ -56,6 +47,20 @@ def new_client(timeout: float, at_once: int, purpose: str, *, verify: ssl.SSLCon
     return httpx2.AsyncClient(limits=limits, timeout=patience, follow_redirects=False, verify=verify)
 
 
+def blank(client: httpx2.AsyncClient, url: str, headers: Mapping[str, str]) -> httpx2.Request:
+    """A call without its content, for the many that differ in nothing else: put together and checked once."""
+    made = client.build_request("POST", url, headers=dict(headers))
+    del made.headers["content-length"]
+    return made
+
+
+def filled(like: httpx2.Request, content: bytes) -> httpx2.Request:
+    """A call as a blank one has it, with its content."""
+    import httpx2
+
+    return httpx2.Request(like.method, like.url, headers=like.headers, content=content, extensions=like.extensions)
+
+
 async def call(
     client: httpx2.AsyncClient,
     verb: str,
@@ -63,7 +68,6 @@ async def call(
     *,
     headers: Mapping[str, str],
     timeout: float,
-    json: Any = None,
     content: bytes | None = None,
     most: int = MOST_BYTES,
 ) -> Reply:
@@ -71,21 +75,29 @@ async def call(
 
     What cannot be an address raises `httpx2.UnsupportedProtocol` or `httpx2.InvalidURL`.
     """
+    request = client.build_request(verb, url, headers=dict(headers), content=content)
+    return await send(client, request, timeout=timeout, most=most)
+
+
+async def send(client: httpx2.AsyncClient, request: httpx2.Request, *, timeout: float, most: int = MOST_BYTES) -> Reply:
+    """Send a call that is put together, and take its answer."""
     import httpx2
 
-    address = _address(url)
     try:
         # A server may send a byte now and then for ever: the whole call has its time, too.
         async with asyncio.timeout(2 * timeout):
-            async with client.stream(verb, address, headers=dict(headers), json=json, content=content) as reply:
+            reply = await client.send(request, stream=True)
+            try:
                 parts, size = [], 0
                 async for part in reply.aiter_bytes():
                     parts.append(part)
                     size += len(part)
                     if size > most:
                         return Reply(reply.status_code, "", f"an answer of more than {most:,} bytes", reply.headers)
-                text = b"".join(parts).decode("utf-8", errors="replace")
-                return Reply(reply.status_code, text, "", reply.headers)
+            finally:
+                await reply.aclose()
+            text = b"".join(parts).decode("utf-8", errors="replace")
+            return Reply(reply.status_code, text, "", reply.headers)
     except TimeoutError:
         return Reply(0, error=f"no answer within {2 * timeout:g} seconds")
     except (httpx2.UnsupportedProtocol, httpx2.InvalidURL):
