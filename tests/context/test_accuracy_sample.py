@@ -59,7 +59,7 @@ def test_intervals_hold_what_the_models_tell_of_all_judges_like_these() -> None:
         x, y, query = _pairs(judgments)
         fold = parts(query, folds, seed=0)
         learnt = [
-            fit(PREDICTORS["grades"], x[rest], y[rest], query[rest], 5, calibrate=False)
+            fit(PREDICTORS["grades"], x[rest], y[rest], query[rest], 5, temperature=1.0)
             for rest in (fold != number for number in range(folds))
         ]
         truth = np.mean([model.probabilities(everybody).argmax(axis=1) == said for model in learnt])

@@ -174,7 +174,7 @@ def test_a_model_that_is_too_sure_of_itself_is_cooled_down() -> None:
     rng = np.random.default_rng(0)
     x, y, query = rng.normal(size=(120, 60)), rng.integers(0, 3, 120), np.repeat(np.arange(30), 4)
     learnt = fit(PREDICTORS["features"], x, y, query, 3)
-    assert learnt.temperature > 2
+    assert learnt.calibration.temperature > 2
     assert learnt.probabilities(x).sum(axis=1) == pytest.approx(np.ones(120))
 
 
@@ -186,6 +186,16 @@ def test_frames_and_rows_are_taken_as_they_are() -> None:
         for j, r, d in ((study.judgments, study.runs, study.documents), frames)
     )
     assert one.equals(other)
+
+
+def test_a_model_that_is_cooled_down_keeps_how_frequent_the_grades_are() -> None:
+    """As logistic regression does by itself: else expected grades would be drawn to the middle of the scale."""
+    rng = np.random.default_rng(1)
+    x, query = rng.normal(size=(120, 60)), np.repeat(np.arange(30), 4)
+    y = rng.choice(3, 120, p=[0.8, 0.15, 0.05])
+    learnt = fit(PREDICTORS["features"], x, y, query, 3)
+    assert learnt.calibration.temperature > 2
+    assert learnt.probabilities(x).mean(axis=0) == pytest.approx(np.bincount(y) / 120, abs=1e-4)
 
 
 def test_what_cannot_be_answered_is_said() -> None:
@@ -206,7 +216,7 @@ def test_rows_that_are_counted_together_are_learnt_as_one_by_one() -> None:
     rng = np.random.default_rng(1)
     x = rng.integers(0, 3, (300, 2)).astype(float)
     y = np.clip(x[:, 0] + rng.integers(-1, 2, 300), 0, 2).astype(np.int64)
-    learnt = fit(PREDICTORS["features"], x, y, np.arange(300), 3, calibrate=False)
+    learnt = fit(PREDICTORS["features"], x, y, np.arange(300), 3, temperature=1.0)
     scaler = StandardScaler().fit(x)
     plain = LogisticRegression(max_iter=2000).fit(scaler.transform(x), y)
     assert learnt.probabilities(x) == pytest.approx(plain.predict_proba(scaler.transform(x)), abs=1e-6)

@@ -94,20 +94,28 @@ def test_the_draws_are_of_predicted_labels_alone_and_reach_the_command(tmp_path)
     assert "drawn anew 4 times" in " ".join(told.split())
     told = typed(f'karat compare labels.csv both.run -m "{MEASURE}" --draws 100', tmp_path).stdout
     assert "drawn anew 4 times" in " ".join(told.split())
-    with pytest.raises(BadInput, match="0, or 2 or more"):
-        kt.label_in_context(labels(*study(1)), runs(QUERIES), redraws=1)
+    with pytest.raises(BadInput, match="an even number"):
+        kt.label_in_context(labels(*study(1)), runs(QUERIES), redraws=3)
 
 
-def test_the_error_is_the_mean_square_by_which_means_are_off() -> None:
-    """By hand: of eight queries one has a label that is 1 and may be 2 or 0: means are off by 1/8 and -1/8."""
+def test_the_error_is_what_pairs_of_draws_differ_by_with_students_t() -> None:
+    """By hand: of eight queries one has a label that is 1 and may be 2 or 0.
+
+    Of two pairs of draws one differs by 2/8, the other does not: (2/8)^2 / 2 in the mean of both is 1/64, so the
+    standard error is 1/8, known from two pairs: Student's t with two degrees of freedom is 4.302653.
+    """
     names = [f"q{n}" for n in range(8)]
     rows = [{"query": q, "doc": d, "label": float(n % 3)} for n, q in enumerate(names) for d in "ab"]
     rows += [{"query": q, "doc": "b", "context": "a", "label": 1.0, "source": "predicted"} for q in names]
-    draws = [{"draw_1": 2.0 if n == 0 else 1.0, "draw_2": 0.0 if n == 0 else 1.0} for n in range(8)]
+    first = {"draw_1": 2.0, "draw_2": 0.0, "draw_3": 1.0, "draw_4": 1.0}
+    draws = [first if n == 0 else dict.fromkeys(first, 1.0) for n in range(8)]
     drawn = [*rows[:-8], *(row | draw for row, draw in zip(rows[-8:], draws, strict=True))]
     run = {q: {"a": 2.0, "b": 1.0} for q in names}
     both = [kt.score(one, run, "CG(context=1)@2", draws=200).means.row(0, named=True) for one in (rows, drawn)]
     assert both[0]["value"] == both[1]["value"]
     for end in ("low", "high"):
         squares = [(one[end] - one["value"]) ** 2 for one in both]
-        assert squares[1] - squares[0] == pytest.approx((1.959964 / 8) ** 2, abs=1e-6)
+        assert squares[1] - squares[0] == pytest.approx((4.302653 / 8) ** 2, abs=1e-6)
+    without = [{name: value for name, value in row.items() if name != "draw_4"} for row in drawn]
+    with pytest.raises(BadInput, match="an even number"):
+        kt.score(without, run, "CG(context=1)@2", draws=200)

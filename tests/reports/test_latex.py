@@ -6,11 +6,14 @@ import re
 import shutil
 import subprocess
 
+import polars as pl
 import pytest
 
 import karat as kt
 from karat.errors import Undefined
-from karat.reports.latex import escaped, latex_tables, mark, pairs_table, scores_table
+from karat.records import Result
+from karat.reports.latex import escaped, for_latex, latex_tables, mark, pairs_table, scores_table
+from karat.reports.tables import to_latex
 from karat.study import Study
 
 
@@ -37,6 +40,9 @@ def rows_of(table):
         ("100 % & more", r"100 \% \& more"),
         ("x^2 ~ \\n", r"x\textasciicircum{}2 \textasciitilde{} \textbackslash{}n"),
         ("{$#}", r"\{\$\#\}"),
+        ("--gold `a` ---", r"-{}-gold \textasciigrave{}a\textasciigrave{} -{}-{}-"),
+        ("\u22120.5 \u2264 \u03ba \u00b1 1", r"$-$0.5 $\leq$ $\kappa$ $\pm$ 1"),
+        ("zero\u200bwidth \x1b[31m", "zero width [31m"),
     ],
 )
 def test_names_are_escaped(text, as_latex):
@@ -139,9 +145,26 @@ def test_every_measure_has_its_stars_allowing_for_all_of_them(losses, measures, 
     assert f"from good, the baseline (labels as they are), Holm-adjusted over {len(measures)} test" in table
 
 
+def test_letters_that_pdflatex_does_not_know_are_named_at_the_head():
+    assert "lualatex" not in for_latex("Caf\u00e9 \u2013 \u0141\u00f3d\u017a \u201cquoted\u201d")
+    assert for_latex("\u691c\u7d22").startswith("% Has letters that pdflatex does not know")
+
+
+def test_an_interval_in_percent_is_no_comment():
+    frame = pl.DataFrame({"who": ["a"], "share": ["5% [1%, 9%]"]})
+    assert r"[1\%, 9\%]" in to_latex(Result(frame, "Found."))
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_the_tables_compile_with_any_name(tmp_path):
-    names = ['"quoted"', "[bracket]", "*star", "a_b & c%", "x^2 ~ \\n {$#} <|>"]
+    names = [
+        '"quoted"',
+        "[bracket]",
+        "*star",
+        "a_b & c%",
+        "x^2 ~ \\n {$#} <|>",
+        "`Caf\u00e9` \u2212\u03ba \u2265 \u00b1 --x",
+    ]
     systems = {name: {f"q{i}": {"x": float((i + k) % 5), "y": 1.5} for i in range(20)} for k, name in enumerate(names)}
     labels = {f"q{i}": {"x": i % 2, "y": 1} for i in range(20)}
     evidence = Study("Names", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))

@@ -75,7 +75,8 @@ def label_in_context(
     the model is. With fewer than 20 judgments in context, or from fewer than five queries, nothing is predicted.
 
     With `redraws`, columns `draw_1`, `draw_2`, ... hold what predicted labels may have been instead: each time the
-    model learns from queries drawn anew, with replacement, and the labels are drawn by its probabilities. Scores in
+    model learns from queries drawn anew, with replacement, and the labels are drawn by its probabilities, with the same
+    luck in the first and second, third and fourth, ..., so that these differ by what was learnt alone. Scores in
     context then have intervals that allow for the prediction.
 
     Reference: Golbus et al., Contextual and Dimensional Relevance Judgments (WWW 2014), 3.2 and 5.3.
@@ -98,8 +99,8 @@ def label_in_context(
     both = wanted.drop_nulls(["alone", "above"])
     training = graded.training()
     unable = unable_to_learn(training)
-    if isinstance(redraws, bool) or not isinstance(redraws, int) or redraws < 0 or redraws == 1:
-        raise BadInput.at("redraws", expected="0, or 2 or more", found=str(redraws))
+    if isinstance(redraws, bool) or not isinstance(redraws, int) or redraws < 0 or redraws % 2:
+        raise BadInput.at("redraws", expected="0, or an even number: they come in pairs", found=str(redraws))
     predicted = both.select(*PAIR, grade=pl.lit(None, dtype=pl.Float64))
     if "predicted" not in allowed:
         pass
@@ -116,11 +117,11 @@ def label_in_context(
         grades, y = np.unique(training["grade"].to_numpy(), return_inverse=True)
         query = training["query"].rank("dense").to_numpy().astype(np.int64)
         model_of = fit(predictor, columns[: training.height], y, query, len(grades), seed=seed)
-        chances = model_of.probabilities(columns[training.height :])
-        labels = chances @ grades if value == "expected" else grades[chances.argmax(axis=1)]
+        new = columns[training.height :]
+        labels = model_of.probabilities(new) @ grades if value == "expected" else grades[model_of.likeliest(new)]
         predicted = both.select(*PAIR, grade=pl.Series(labels))
         learnt = columns[: training.height], y, query
-        again = redrawn(predictor, *learnt, columns[training.height :], grades, model_of.temperature, redraws, seed)
+        again = redrawn(predictor, *learnt, new, grades, model_of.calibration.temperature, redraws, seed)
         predicted = predicted.with_columns(pl.Series(f"draw_{n}", one) for n, one in enumerate(again, start=1))
     sourced = wanted.join(predicted.rename({"grade": "predicted"}), on=PAIR, how="left", maintain_order="left")
     sourced = sourced.join(_backed_off(lists, graded), on=PAIR, how="left", maintain_order="left")
@@ -128,15 +129,15 @@ def label_in_context(
     none = pl.lit(None, dtype=pl.String)
     drawn = [name for name in sourced.columns if name.startswith("draw_")]
     label = pl.coalesce(*allowed, none.cast(pl.Float64))
-    new = sourced.select(*PAIR, *drawn, grade=label, source=pl.coalesce(*whence, none))
-    bare = new["grade"].null_count()
+    made = sourced.select(*PAIR, *drawn, grade=label, source=pl.coalesce(*whence, none))
+    bare = made["grade"].null_count()
     if bare and allowed:
         notes.append(f"{count(bare, 'document')} after another without any label: judged neither alone nor in context")
     parts = [
         graded.alone.with_columns(context=pl.lit(None, dtype=pl.String), source=pl.lit("judged")),
         graded.given.with_columns(source=pl.lit("judged")),
         graded.longer.with_columns(source=pl.lit("judged")),
-        new.drop_nulls("grade"),
+        made.drop_nulls("grade"),
     ]
     shown = ("query", "doc", "grade", "context", "source", *drawn)
     frame = pl.concat([part.select(name for name in shown if name in part.columns) for part in parts], how="diagonal")

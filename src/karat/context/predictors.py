@@ -21,6 +21,8 @@ WEAK_RIDGE = 0.01
 INNER_FOLDS = 3
 #: A probability below this is taken for this, so that one surprise does not decide about a whole model.
 SMALLEST = 1e-4
+#: So many times grades are made as frequent as they are; a few suffice.
+FITTINGS = 50
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,52 @@ def predictor_named(name: str) -> Predictor:
 
 
 @dataclass(frozen=True, eq=False)
+class Calibration:
+    """Probabilities of a model made less sure, without making any grade more or less frequent than it was."""
+
+    #: Above 1, probabilities are drawn towards each other: the model was too sure of itself on held-out queries.
+    temperature: float
+    #: What each grade's probability is multiplied by, so that on the rows learnt from all are as frequent as they are.
+    factors: Floats
+
+    @classmethod
+    def of_rows(cls, told: Floats, y: Ints, times: Floats, temperature: float) -> Calibration:
+        """The factors for rows that come so often and whose grades are known, by proportional fitting."""
+        levels = told.shape[1]
+        share = np.bincount(y, times, levels) / times.sum()
+        factors = np.ones(levels)
+        for _ in range(FITTINGS if temperature != 1 else 0):
+            mean = times @ cls(temperature, factors).of(told) / times.sum()
+            step = np.divide(share, mean, out=np.ones(levels), where=mean > 0)
+            factors = factors * step
+            if np.abs(step - 1).max() < 1e-6:
+                break
+        return cls(temperature, factors)
+
+    def of(self, told: Floats) -> Floats:
+        """The probabilities that a model tells, calibrated."""
+        raised = np.maximum(told, 1e-300) ** (1 / self.temperature) * (told > 0) * self.factors
+        calibrated: Floats = raised / raised.sum(axis=1, keepdims=True)
+        return calibrated
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """A model that has learnt: probabilities of the grades 0 .. levels - 1, by number."""
 
     mean: Floats
     spread: Floats
     model: Callable[[Floats], Floats]
-    #: Above 1, probabilities are drawn towards each other: the model was too sure of itself on held-out queries.
-    temperature: float
+    calibration: Calibration
 
     def probabilities(self, x: Floats) -> Floats:
         """The probability of each grade (columns) for each row."""
-        return _tempered(self.model((x - self.mean) / self.spread), self.temperature)
+        return self.calibration.of(self.model((x - self.mean) / self.spread))
+
+    def likeliest(self, x: Floats) -> Ints:
+        """The likeliest grade of each row, for which it does not matter how sure the model is."""
+        found: Ints = self.model((x - self.mean) / self.spread).argmax(axis=1)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,22 +148,33 @@ class Examples:
 
 
 def fit(
-    predictor: Predictor, x: Floats, y: Ints, query: Ints, levels: int, *, calibrate: bool = True, seed: int = 0
+    predictor: Predictor,
+    x: Floats,
+    y: Ints,
+    query: Ints,
+    levels: int,
+    *,
+    temperature: float | None = None,
+    seed: int = 0,
 ) -> Fitted:
     """Let a predictor learn grades (by number) from columns, and how sure of itself it may be, from held-out queries.
 
-    Probabilities are calibrated by temperature scaling: one number, chosen so that the grades of held-out queries have
-    the highest likelihood. It changes no order: who only wants the likeliest grade can do without.
+    Slopes are shrunk by one number, the temperature, chosen so that the grades of held-out queries have the highest
+    likelihood, unless it is given; intercepts are then fitted again. Without that all grades would be drawn towards
+    equal shares, and expected grades towards the middle of the scale.
 
-    Reference: Guo et al., On Calibration of Modern Neural Networks (ICML 2017).
+    Reference: van Houwelingen and le Cessie, Predictive value of statistical models (Statistics in Medicine 1990).
     """
     examples = Examples.of(x, y)
-    counts = examples.counts(np.arange(len(y)), parts(query, INNER_FOLDS, seed) if calibrate else None)
-    return _counted(predictor, examples, counts, levels)
+    part = parts(query, INNER_FOLDS, seed) if temperature is None else None
+    return _counted(predictor, examples, examples.counts(np.arange(len(y)), part), levels, temperature or 1.0)
 
 
-def _counted(predictor: Predictor, examples: Examples, counts: Floats, levels: int) -> Fitted:
-    """The predictor that has learnt from examples that come so often, in parts of which each is held out in turn."""
+def _counted(predictor: Predictor, examples: Examples, counts: Floats, levels: int, temperature: float = 1.0) -> Fitted:
+    """The predictor that has learnt from examples that come so often, in parts of which each is held out in turn.
+
+    Without parts, or with too few, the temperature is as given.
+    """
     from scipy.optimize import minimize_scalar
 
     there = counts.sum(axis=0) > 0
@@ -137,17 +184,20 @@ def _counted(predictor: Predictor, examples: Examples, counts: Floats, levels: i
     spread = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=times))
     spread = np.where(spread > 1e-9, spread, 1.0)
     scaled = (x - mean) / spread
-    temperature = 1.0
     if len(counts) == INNER_FOLDS:
-        # Each held out by a model of the others: parts x examples x levels.
-        held_out = np.stack([_learnt(predictor, scaled, y, times - mine, levels)(scaled) for mine in counts])
+        # Each held out by a model of the others.
+        held_out = [_learnt(predictor, scaled, y, times - mine, levels)(scaled) for mine in counts]
 
         def loss(log_temperature: float) -> float:
-            told = _tempered(held_out, float(np.exp(log_temperature)))[:, np.arange(len(y)), y]
-            return -float((counts * np.log(np.maximum(told, SMALLEST))).sum() / times.sum())
+            found = 0.0
+            for mine, told in zip(counts, held_out, strict=True):
+                calibrated = Calibration.of_rows(told, y, times - mine, float(np.exp(log_temperature))).of(told)
+                found -= float(mine @ np.log(np.maximum(calibrated[np.arange(len(y)), y], SMALLEST)))
+            return found
 
         temperature = float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
-    return Fitted(mean, spread, _learnt(predictor, scaled, y, times, levels), temperature)
+    model = _learnt(predictor, scaled, y, times, levels)
+    return Fitted(mean, spread, model, Calibration.of_rows(model(scaled), y, times, temperature))
 
 
 def out_of_fold(predictor: Predictor, x: Floats, y: Ints, fold: Ints, levels: int) -> Floats:
@@ -175,18 +225,20 @@ def redrawn(
 ) -> list[Floats]:
     """Grades of the wanted rows as they may have been, by models that learn from queries drawn with replacement.
 
-    What a model does not know is in it twice: which queries it happened to learn from, and what a judge says where
-    several grades are probable.
+    They come in pairs, the first with the second, the third with the fourth, ...: what a judge happens to say where
+    several grades are probable is the same in both, so that they differ by the queries learnt from alone.
     """
     rng = np.random.default_rng([seed, 2])
     queries, code = np.unique(query, return_inverse=True)
     examples, found = Examples.of(x, y), []
-    for _ in range(times):
+    start = rng.random((len(wanted), 1))
+    for number in range(times):
+        # Lucks of a row are spread evenly over the pairs, so that a few of them have its mean.
+        luck = (start + number // 2 * 2 / times) % 1
         often = np.bincount(rng.integers(len(queries), size=len(queries)), minlength=len(queries))
         drawn = np.bincount(examples.alike, often[code], len(examples.y)).astype(np.float64)
-        made = _counted(predictor, examples, drawn[None], len(grades))
-        chances = _tempered(made.probabilities(wanted), temperature)
-        place = (chances.cumsum(axis=1) < rng.random((len(wanted), 1))).sum(axis=1).clip(max=len(grades) - 1)
+        chances = _counted(predictor, examples, drawn[None], len(grades), temperature).probabilities(wanted)
+        place = (chances.cumsum(axis=1) < luck).sum(axis=1).clip(max=len(grades) - 1)
         found.append(grades[place])
     return found
 
@@ -218,9 +270,3 @@ def _learnt(predictor: Predictor, x: Floats, y: Ints, times: Floats, levels: int
         return told
 
     return whole
-
-
-def _tempered(probabilities: Floats, temperature: float) -> Floats:
-    raised = np.maximum(probabilities, 1e-300) ** (1 / temperature) * (probabilities > 0)
-    tempered: Floats = raised / raised.sum(axis=-1, keepdims=True)
-    return tempered

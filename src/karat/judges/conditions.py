@@ -225,7 +225,9 @@ def resampled_p(
     )
     words = [f"said {panel.said(grade)}" for grade in table["level"].to_list()]
     band = table.with_columns(
-        said=pl.Series(words, dtype=pl.String), low=pl.col("mean") - pl.col("sd"), high=pl.col("mean") + pl.col("sd")
+        said=pl.Series(words, dtype=pl.String),
+        low=(pl.col("mean") - pl.col("sd")).clip(lower_bound=0.0),
+        high=(pl.col("mean") + pl.col("sd")).clip(upper_bound=1.0),
     ).sort(-pl.col("level"), "others")
     y_title = f"p({panel.said(levels[-1])} | said)"
     documents = count(len(v.counts), "document")

@@ -18,6 +18,8 @@ from karat.reports.colours import ACCENT, LETTERS, ON_GOLD, PAPER, QUIET, TRUTH
 
 #: Pixels for a row of dots, and for a chart of bars or lines.
 ROW, TALL = 38, 260
+#: So many whole numbers each have a tick of their own.
+MOST_TICKS = 12
 #: Bars of a histogram.
 BINS = 60
 #: An axis that is nothing but its labels.
@@ -88,17 +90,27 @@ def bars(
 
     groups = frame[group].unique(maintain_order=True).to_list()
     order = sorted(frame[x].unique().to_list(), key=lambda v: (isinstance(v, str), v))
+    if zero and order:  # errors that nobody made keep their place
+        order = list(range(order[0], order[-1] + 1))
     order = in_words(pl.DataFrame({x: order}), scale)[x].to_list()
     frame = in_words(frame, scale)
     sign: dict[str, Any] = {"labelExpr": "datum.value > 0 ? '+' + datum.value : datum.value"} if zero else {}
-    across = alt.X(f"{x}:O", title=x_title, sort=order, axis={"labelAngle": 0, "grid": False, **sign})
+    across = alt.X(
+        f"{x}:O",
+        title=x_title,
+        sort=order,
+        scale={"domain": order},
+        axis={"labelAngle": 0, "grid": False, **sign},
+    )
     base = alt.Chart(inline(frame)).encode(
         x=across, xOffset=alt.XOffset(f"{group}:N", sort=groups), tooltip=tips(frame)
     )
     up = alt.Y("share:Q", title="share", axis={"format": "%"})
     layers = [base.mark_bar(opacity=0.85).encode(y=up, color=grouped(group, groups))]
     if {"low", "high"} <= {*frame.columns}:
-        layers.append(base.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2=alt.Y2("high:Q")))
+        # What nobody said has no bar, and an interval above nothing looks like one: the numbers have it.
+        there = base.transform_filter("datum['share'] > 0")
+        layers.append(there.mark_rule(color=LETTERS).encode(y=alt.Y("low:Q", title="share"), y2=alt.Y2("high:Q")))
     return _spec(alt.layer(*layers), TALL)
 
 
@@ -154,7 +166,7 @@ def lines(
         f"{x}:Q",
         title=x_title,
         scale={"zero": False, "nice": False},
-        axis={"grid": False, "format": "d", "tickMinStep": 1} if whole else {"grid": False, "tickCount": 8},
+        axis=_whole(frame[x]) if whole else {"grid": False, "tickCount": 8},
     )
     up = alt.Y(f"{value}:Q", title=y_title, scale={"zero": False}, axis=axis(percent))
     base = alt.Chart(inline(frame)).encode(x=across, color=grouped(series, names), tooltip=tips(frame))
@@ -168,6 +180,13 @@ def lines(
         base.mark_point(filled=True, size=45, opacity=1).encode(y=alt.Y(f"{points or value}:Q", title=y_title))
     )
     return _spec(alt.layer(*layers), TALL)
+
+
+def _whole(x: pl.Series) -> dict[str, Any]:
+    """An axis of whole numbers: each that there is where they are few, as ticks between them would repeat them."""
+    there = x.unique().sort().to_list()
+    ticks: dict[str, Any] = {"values": there} if len(there) <= MOST_TICKS else {"tickMinStep": 1}
+    return {"grid": False, "format": "d", **ticks}
 
 
 @unchecked
@@ -214,18 +233,27 @@ def differences(frame: pl.DataFrame, *, y_title: str) -> dict[str, Any]:
 def square(frame: pl.DataFrame) -> dict[str, Any]:
     """Kendall's tau_b of every two, `first` and `second`, both ways round."""
     turned = frame.with_columns(first="second", second="first")
-    return cells(pl.concat([frame, turned]).drop_nans("tau_b").rename({"tau_b": "value"}))
+    both = pl.concat([frame, turned]).drop_nans("tau_b").rename({"tau_b": "value"})
+    # Across as down, so that what is empty, each with itself, is the diagonal.
+    return cells(both, order=both["first"].unique(maintain_order=True).to_list())
 
 
 @unchecked
-def cells(frame: pl.DataFrame, *, x_title: str = "", y_title: str = "", text: str | None = None) -> dict[str, Any]:
+def cells(
+    frame: pl.DataFrame,
+    *,
+    x_title: str = "",
+    y_title: str = "",
+    text: str | None = None,
+    order: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """A `value` for each `first` (down) and `second` (across), as squares from pale to gold, each with its figure.
 
-    `text` is a column of words in place of the figures.
+    `text` is a column of words in place of the figures; `order` that of both sides, of the rows unless given.
     """
     import altair as alt
 
-    names = {side: frame[side].unique(maintain_order=True).to_list() for side in ("first", "second")}
+    names = {side: order or frame[side].unique(maintain_order=True).to_list() for side in ("first", "second")}
     across, down = ({"title": title} if title else {} for title in (x_title, y_title))
     base = alt.Chart(inline(frame)).encode(
         x=alt.X("second:N", sort=names["second"], axis={**BARE | across, "labelAngle": 0}),

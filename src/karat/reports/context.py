@@ -69,13 +69,22 @@ def _distribution(labels: Judgments, draws: int, seed: int) -> Section:
             figures.append(
                 Figure(
                     f"aspects-{setting}",
-                    f"Grades by aspect, {said}",
-                    f"{result.finding} (Golbus et al. 2014, Fig. 2)",
+                    _highest(rows, said),
+                    f"Share of each grade among an aspect's labels, {said} (Golbus et al. 2014, Fig. 2)",
                     charts.bars(rows, x="grade", group="aspect", x_title="grade", scale=labels.scale),
                     rows,
                 )
             )
     return Section((result.finding,), tuple(figures), notes=result.notes)
+
+
+def _highest(rows: pl.DataFrame, said: str) -> str:
+    """Which aspect has the highest grades and which the lowest, in the mean."""
+    mean = (pl.col("grade") * pl.col("share")).sum() / pl.col("share").sum()
+    means = rows.group_by("aspect", maintain_order=True).agg(mean=mean).sort("mean", maintain_order=True)
+    low, high = means.row(0), means.row(-1)
+    title = f"{said}, {high[0]} has the highest grades (mean {high[1]:.2f}), {low[0]} the lowest ({low[1]:.2f})"
+    return title[0].upper() + title[1:] if means.height > 1 else f"{low[0].capitalize()} is {low[1]:.2f}, {said}"
 
 
 def _correlation(labels: Judgments, draws: int, seed: int) -> Section:

@@ -15,6 +15,7 @@ from karat.judges import (
     find_bias,
     judge_table,
 )
+from karat.judges.slices import called, does
 from karat.labels import ALL, Panel
 from karat.labels.panel import ALL_LABELS
 from karat.records import ClickLog, Clicks, Judgments, Result
@@ -101,7 +102,7 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
     rows = rows.sort(~pl.col("within"), -pl.col("alpha"), maintain_order=True).rename({"within": "look_at"})
     figure = Figure(
         "agreement",
-        f"Judges agree most {_most(rows)}" if rows.height > 1 else f"Agreement {_most(rows)}",
+        f"Judges agree most {_most(rows)}" if rows.height > 1 else headline(result.finding),
         "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
         "dots: within a group, grey: between groups, each reduced to its median.",
         charts.dots(rows, value="alpha", x_title="ordinal alpha", line=0.0, places=2),
@@ -138,7 +139,9 @@ def _distribution(panel: Panel) -> Section:
         how += " Gold: only the documents that have a gold label."
     if means.height > 1:
         low, high = means.row(0, named=True), means.row(-1, named=True)
-        title = f"{high['group']} grades highest (mean {high['mean']:.2f}), {low['group']} lowest ({low['mean']:.2f})"
+        most, least = called(high["group"]), called(low["group"])
+        title = f"{most} {does(high['group'], 'grade')} highest (mean {high['mean']:.2f}), {least} lowest"
+        title = f"{title[0].upper()}{title[1:]} ({low['mean']:.2f})"
     figure = Figure(
         "label-distribution",
         title,
@@ -155,10 +158,10 @@ def _errors(panel: Panel) -> Section:
     rows = frame.select("group", "error", "low", "high", "under", "correct", "over", "n", "n_queries").sort("error")
     worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
     way = "high" if worst["error"] > 0 else "low"
+    furthest = "Labels are" if rows.height == 1 else f"Furthest from gold: {called(worst['group'])},"
     one = Figure(
         "error-by-group",
-        f"{'Labels' if rows.height == 1 else worst['group']} {'are' if rows.height == 1 else 'is furthest from gold:'} "
-        f"{abs(worst['error']):.2f} of a grade too {way}",
+        f"{furthest} {abs(worst['error']):.2f} of a grade too {way}",
         "Mean of label less gold label with 95 % intervals; drawn labels stand for the documents that could be drawn.",
         charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
         rows,

@@ -17,6 +17,32 @@ from karat.reports.scores import corrected_scores
 from karat.scoring import Scores
 from karat.stats.many import holm
 
+#: Signs and Greek letters that pdflatex knows in mathematics only.
+MATHEMATICS = {
+    "\u2212": "-",
+    "\u00b1": r"\pm",
+    "\u00d7": r"\times",
+    "\u00b7": r"\cdot",
+    "\u2264": r"\leq",
+    "\u2265": r"\geq",
+    "\u2260": r"\neq",
+    "\u2248": r"\approx",
+    "\u2192": r"\rightarrow",
+    "\u2190": r"\leftarrow",
+    "\u221e": r"\infty",
+    "\u0394": r"\Delta",
+    "\u03b1": r"\alpha",
+    "\u03b2": r"\beta",
+    "\u03b3": r"\gamma",
+    "\u03b4": r"\delta",
+    "\u03ba": r"\kappa",
+    "\u03bb": r"\lambda",
+    "\u03bc": r"\mu",
+    "\u03c1": r"\rho",
+    "\u03c3": r"\sigma",
+    "\u03c4": r"\tau",
+    "\u03c7": r"\chi",
+}
 #: What LaTeX would not print as it stands.
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -33,8 +59,15 @@ SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': "''",
+    "`": r"\textasciigrave{}",
+    **{sign: f"${name}$" for sign, name in MATHEMATICS.items()},
 }
 PATTERN = re.compile("|".join(re.escape(sign) for sign in SPECIAL))
+#: What pdflatex prints as it stands: the letters of Western and Central Europe, and typographic quotes and dashes.
+PLAIN = re.compile(r"[\x20-\x7e\xa1-\u017e\u2013\u2014\u2018-\u201e\u2020-\u2022\u2026\u20ac\u2122]*")
+OTHER_SCRIPTS = (
+    "% Has letters that pdflatex does not know: compile with lualatex or xelatex and a font that has them.\n"
+)
 #: More pairs than these do not fit a page.
 MOST_PAIRS = 40
 #: Marks of significance, allowing for the number of tests.
@@ -48,7 +81,18 @@ def escaped(text: str) -> str:
     >>> escaped("nDCG@10 & 50 % of bm_25")
     'nDCG@10 \\& 50 \\% of bm\\_25'
     """
-    return PATTERN.sub(lambda sign: SPECIAL[sign[0]], " ".join(text.split()))
+    shown = "".join(sign if sign.isprintable() else " " for sign in text)
+    said = PATTERN.sub(lambda sign: SPECIAL[sign[0]], " ".join(shown.split()))
+    return re.sub("-(?=-)", "-{}", said)  # two hyphens would print as a dash, and options begin with them
+
+
+def for_latex(text: str) -> str:
+    """A whole file of tables, with a word at its head where pdflatex cannot print all of its letters.
+
+    >>> for_latex("\u68c0\u7d22").splitlines()[0][:58]
+    '% Has letters that pdflatex does not know: compile with lu'
+    """
+    return text if all(PLAIN.fullmatch(line) for line in text.splitlines()) else OTHER_SCRIPTS + text
 
 
 def cell(text: str) -> str:
@@ -81,7 +125,7 @@ def latex_tables(scores: Scores | None, comparison: Comparison | None, tested: S
         tables.append(pairs_table(comparison))
     if not tables:
         raise Undefined("there are no scores and no comparison to put in a table")
-    return "% Made by karat. Needs \\usepackage{booktabs}.\n" + "\n".join(tables)
+    return for_latex("% Made by karat. Needs \\usepackage{booktabs}.\n" + "\n".join(tables))
 
 
 def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:

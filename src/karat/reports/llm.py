@@ -18,6 +18,9 @@ from karat.study import Study
 #: More judges than these have their sentences here, and their figures in karat judges llm.
 MOST_JUDGES = 3
 
+#: Of a text so many letters are shown.
+MOST_LETTERS = 120
+
 
 def llm_section(study: Study, measure: str, difference: float, draws: int, seed: int) -> Section:
     """A sentence for each LLM, and charts of the first few."""
@@ -118,9 +121,11 @@ def _tried(sheet: LLMSheet) -> Figure | None:
     rows = _rows(sheet.frame, "again", "orders", "canaries", "outcomes", unit="share").drop("of", "part")
     if not rows.height:
         return None
+    first = rows.row(0, named=True)
+    rows = rows.with_columns(pl.col("row").str.replace(": ", ", "))  # in two lines, so that a narrow page shows both
     return Figure(
         "llm-tried",
-        f"What {sheet.judge} does when nothing should change its mind",
+        f"{sheet.judge}, when nothing should change its mind: {first['row']} {first['value']:.0%}",
         "Asked the same again, sides exchanged (half should be the first), documents altered to look relevant: shares "
         "with 95 % intervals.",
         charts.dots(rows, value="value", x_title="share", percent=True),
@@ -155,5 +160,9 @@ def _tables(sheet: LLMSheet, whose: str) -> list[Table]:
             _words(sheet.mistakes[of], sheet.scale).alias(of) for of in ("label", "gold")
         )
         named = worst.drop("query").rename({"query_text": "query"}) if "query_text" in worst.columns else worst
+        # Whole texts of documents would fill pages.
+        short = pl.when(pl.col(pl.String).str.len_chars() > MOST_LETTERS)
+        short = short.then(pl.col(pl.String).str.slice(0, MOST_LETTERS) + " ...").otherwise(pl.col(pl.String))
+        named = named.with_columns(short.name.keep())
         tables.append(Table(f"Most telling mistakes{whose}", named.select("query", pl.exclude("query"))))
     return tables

@@ -144,7 +144,8 @@ def _agreement_of_llms(result: LLMAudit | LLMSheet) -> pl.DataFrame:
 
 def _dots(result: ResultBase) -> tuple[str, pl.DataFrame]:
     """The figure that is drawn, and `row`, `value`, `low`, `high` of each row."""
-    frame = in_words(result.means if isinstance(result, Scores) else result.shown(), result.scale).head(MOST_ROWS)
+    frame = in_words(_by_measure(result) if isinstance(result, Scores) else result.shown(), result.scale)
+    frame = frame.head(MOST_ROWS)
     if {"low", "high"} <= {*frame.columns}:
         before = [name for name in frame.columns[: frame.columns.index("low")] if name != "standard_error"]
         name, low, high = before[-1], "low", "high"
@@ -160,6 +161,15 @@ def _dots(result: ResultBase) -> tuple[str, pl.DataFrame]:
         f"{text} ({told[:place].count(text) + 1})" if text in told[:place] else text for place, text in enumerate(told)
     ]
     return name, frame.select(pl.Series("row", again), value=name, low=low, high=high).drop_nulls("value")
+
+
+def _by_measure(scores: Scores) -> pl.DataFrame:
+    """The means measure by measure, the best system of the first one first: only such rows can be compared."""
+    measures, systems = (
+        pl.col(name).replace_strict({one: place for place, one in enumerate(order)}, return_dtype=pl.Int64)
+        for name, order in (("measure", scores.measures), ("system", scores.best_first()))
+    )
+    return scores.means.sort(measures, systems).select("measure", pl.exclude("measure"))
 
 
 def _word(value: Any) -> str:

@@ -69,6 +69,10 @@ def _both(scores: Scores, corrected: pl.DataFrame) -> str:
     best = corrected.row(0, named=True)
     if corrected.filter(pl.col("value") > best["value"] - EQUAL).height > 1:
         return f"Corrected with gold labels, several systems share the highest {measure}: {_said(best)}."
+    if len(scores.systems) == 1:
+        return (
+            f"{naive} has {measure} {_said(row)} by the labels as they are, {_said(best)} corrected with gold labels."
+        )
     if best["system"] == naive:
         return (
             f"{naive} has the highest {measure}: {_said(row)} by the labels as they are, {_said(best)} corrected with "
@@ -100,7 +104,12 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
         short = pl.col("labels").replace_strict({AS_THEY_ARE: AS_THEY_ARE, CORRECTED: "corrected"})
         row = pl.col("system") + ", " + short
         how += "grey: labels as they are, gold: corrected with gold labels."
-    title = f"{scores.systems[0]} by {measure}" if len(scores.systems) == 1 else said.split(":")[0].rstrip(".")
+    title = said.split(":")[0].rstrip(".")
+    if len(scores.systems) == 1:
+        top = rows.row(-1, named=True)  # the corrected one, where there is one
+        places = decimals(top["low"], top["high"])
+        title = f"{top['system']} has {measure} {top['value']:.{places}f}"
+        title += ", corrected with gold labels" if corrected is not None else ""
     if corrected is None and scores.corrected is not None:
         title = f"{scores.finding.split(':')[0].rstrip('.')}, by the labels as they are"
     drawn = rows.with_columns(row=row, look_at=look_at)

@@ -49,7 +49,8 @@ class Section:
 def section_of(parts: Mapping[str, Callable[[], Section]]) -> Section:
     """The parts that the data allows as one section; why others, by name, are missing is a note.
 
-    What the first part found opens the section; what another found stands above its first figure.
+    What the first part found opens the section; what another found stands above its first figure, unless its title
+    says it all.
     """
     found, missing = list[Section](), list[str]()
     for name, make in parts.items():
@@ -62,7 +63,9 @@ def section_of(parts: Mapping[str, Callable[[], Section]]) -> Section:
     said, figures = [*found[0].said], [*found[0].figures]
     for part in found[1:]:
         if part.figures:
-            figures += [replace(part.figures[0], said=" ".join(part.said)), *part.figures[1:]]
+            told = " ".join(part.said)
+            again = told.rstrip(".") == part.figures[0].title
+            figures += [replace(part.figures[0], said="" if again else told), *part.figures[1:]]
         else:
             said += part.said
     tables = tuple(table for part in found for table in part.tables)

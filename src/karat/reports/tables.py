@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from html import escape
@@ -12,7 +13,7 @@ from karat.comparison import Comparison
 from karat.records.base import count
 from karat.records.number_format import PROBABILITIES, Written, in_words, with_named_ends, written
 from karat.records.result import ResultBase
-from karat.reports.latex import LEGEND, cell, escaped, mark, pairs_table, scores_table
+from karat.reports.latex import LEGEND, cell, escaped, for_latex, mark, pairs_table, scores_table
 from karat.scoring import Scores
 
 #: Of several p values of a row, the first of these that is there decides its stars: adjusted ones before plain ones.
@@ -30,6 +31,8 @@ ADJUSTMENT = {
 SIZES = {"queries": "query", "n_queries": "query", "documents": "document", "pairs": "pair", "judges": "judge"}
 #: A table of more letters than these is made to fit the width of the page; one of more rows runs over pages.
 WIDEST, LONGEST = 95, 50
+#: Letters of tables over several pages, which cannot be resized: the smaller, the more of them stand in a row.
+LETTERS = {WIDEST: "footnotesize", 115: "scriptsize", math.inf: "tiny"}
 #: A figure with its interval, as it is written.
 WITH_INTERVAL = re.compile(r"(\S+) (\[.+\])")
 
@@ -118,7 +121,7 @@ def to_html(results: Mapping[str, ResultBase]) -> str:
 
 def latex_of_all(results: Mapping[str, ResultBase]) -> str:
     """Results as LaTeX tables, one after another."""
-    return NEEDS + "\n".join(to_latex(result, title) for title, result in results.items())
+    return for_latex(NEEDS + "\n".join(to_latex(result, title) for title, result in results.items()))
 
 
 def slug_of(title: str) -> str:
@@ -169,7 +172,7 @@ def _figure(text: str, stars: str, word: bool) -> str:
         said = f"${value.replace(',', '{,}')}{stars}$"
     else:
         said = escaped(value)
-    return f"{said} {{\\scriptsize ${ends}$}}" if ends else said
+    return f"{said} {{\\scriptsize ${escaped(ends)}$}}" if ends else said
 
 
 def _sizes(frame: pl.DataFrame, told: Written) -> list[str]:
@@ -189,13 +192,14 @@ def _environment(slug: str, caption: str, notes: str, told: Written, lines: list
     head = f"\\toprule\n{' & '.join(map(escaped, told.heads))} \\\\\n\\midrule\n"
     titled = f"\\caption{{{caption}}}\n\\label{{tab:karat-{slug}}}"
     rows = "\n".join(lines)
-    below = f"\\par\\smallskip\n\\parbox{{\\linewidth}}{{\\scriptsize {notes}}}\n" if notes else ""
-    if len(lines) > LONGEST:
-        return (
-            f"{{\\footnotesize\n\\begin{{longtable}}{{{columns}}}\n{titled}\\\\\n{head}\\endhead\n{rows}\n"
-            f"\\bottomrule\n\\end{{longtable}}\n{below}}}\n"
-        )
+    below = f"\\par\\smallskip\\noindent\n\\parbox{{\\linewidth}}{{\\scriptsize {notes}}}\n" if notes else ""
     width = sum(max(len(row[at]) for row in [told.heads, *told.rows]) + 2 for at in range(len(told.heads)))
+    if len(lines) > LONGEST:
+        size = next(size for most, size in LETTERS.items() if width <= most)
+        return (
+            f"{{\\{size}\\setlength{{\\tabcolsep}}{{3pt}}\n\\begin{{longtable}}{{{columns}}}\n{titled}\\\\\n{head}\\endhead\n"
+            f"{rows}\n\\bottomrule\n\\end{{longtable}}\n{below}}}\n"
+        )
     star, before, after = ("*", "\\resizebox{\\textwidth}{!}{%\n", "}") if width > WIDEST else ("", "", "")
     return (
         f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{3pt}}\n{titled}\n"

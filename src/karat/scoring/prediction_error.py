@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.errors import BadInput
 from karat.labels import consensus
 from karat.labels.consensus import How
 from karat.measures import Measure, Profile, Topics
@@ -29,19 +30,37 @@ class Redrawn:
     """The labels as they may have been, laid out once for each time that they were drawn."""
 
     topics: tuple[Topics, ...]
+    #: The queries that the model learnt from, 0 where the labels do not tell.
+    taught: int
+
+    @property
+    def df(self) -> float:
+        """How much is known of the prediction's error, in degrees of freedom.
+
+        A variance from n queries has a relative variance of 2/(n - 1), and one from m pairs of draws of 2/m.
+        """
+        return 1 / ((1 / (self.taught - 1) if self.taught > 1 else 0.0) + 2 / len(self.topics))
 
     @classmethod
     def of(cls, labels: Judgments, how: How, **given: Any) -> Redrawn | None:
         """The labels with predicted ones drawn anew; none where no column has such draws."""
-        names = [name for name in labels.frame.columns if DRAW.fullmatch(name)]
+        names = sorted(
+            (n for n in labels.frame.columns if DRAW.fullmatch(n)), key=lambda n: int(n.removeprefix("draw_"))
+        )
         if not names or not labels.has("context"):
             return None
+        if len(names) % 2:
+            expected = "an even number of them: they come in pairs, as karat context labels --redraws writes them"
+            raise BadInput.at("the columns draw_1, draw_2, ...", expected=expected, found=str(len(names)))
         made = []
         for name in names:
             drawn = pl.coalesce(pl.col(name).cast(pl.Float64, strict=False), "label").alias("label")
             counted = consensus(replace(labels, frame=labels.frame.with_columns(drawn).drop(names)), how)
             made.append(Topics.of(counted, **given))
-        return cls(tuple(made))
+        taught = labels.frame.filter(pl.col("context").is_not_null() & pl.col(names[0]).is_null())
+        if "source" in taught.columns:
+            taught = taught.filter(pl.col("source") == "judged")
+        return cls(tuple(made), taught["query"].n_unique())
 
     def scores(
         self, batches: Sequence[Runs], measures: Sequence[Measure], profile: Profile, complete: bool
@@ -72,16 +91,39 @@ def moved(scores: Sequence[pl.DataFrame], queries: pl.DataFrame, measure: str, s
     return found
 
 
+def prediction_covariance(off: Floats, taught: int) -> Floats:
+    """The covariance that systems' means have from prediction, from how far they are off (times x systems).
+
+    >>> prediction_covariance(np.array([[0.3], [0.1], [0.2], [0.2]]), 0).round(3).tolist()
+    [[0.05]]
+
+    The square of what they are off in the mean (labels that are rounded to the likeliest grade, say), and half the
+    squares by which the two of a pair differ, 0.04 + (0.04 / 2 + 0) / 2: what a judge happens to say of each document
+    is the same in both and counts with the queries' own chance. Drawing n queries with replacement varies (n - 1)/n as
+    much as n new ones do.
+    """
+    mean = off.mean(axis=0)
+    apart = off[0::2] - off[1::2]
+    more = taught / (taught - 1) if taught > 1 else 1.0
+    found: Floats = np.outer(mean, mean) + more * apart.T @ apart / (2 * len(apart))
+    return found
+
+
 def prediction_errors(
-    scores: Sequence[pl.DataFrame], measures: Sequence[Measure], counted: pl.DataFrame
+    redrawn: Redrawn, scores: Sequence[pl.DataFrame], measures: Sequence[Measure], counted: pl.DataFrame, level: float
 ) -> pl.DataFrame:
-    """The error of each system's mean: the root of the mean square by which it is off, bias and chance together."""
+    """The error of each system's mean, larger where little is known of it, as Student's t is wider than the normal."""
+    from scipy.special import ndtri, stdtrit
+
+    wider = float(stdtrit(redrawn.df, 0.5 + level / 2) / ndtri(0.5 + level / 2))
     systems = counted["system"].unique(maintain_order=True).to_list()
     rows = [
-        (system, str(measure), float(error))
+        (system, str(measure), wider * float(error))
         for measure in measures
         for system, error in zip(
-            systems, np.sqrt((moved(scores, counted, str(measure), systems) ** 2).mean(axis=0)), strict=True
+            systems,
+            np.sqrt(np.diag(prediction_covariance(moved(scores, counted, str(measure), systems), redrawn.taught))),
+            strict=True,
         )
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -213,7 +213,7 @@ class Scorer:
         assert self.redrawn is not None
         measures = measures_in_context(self.measures)
         scores = self.redrawn.scores(batches, measures, self.profile, self.complete)
-        return prediction_errors(scores, measures, counted)
+        return prediction_errors(self.redrawn, scores, measures, counted, self.level)
 
     def topics_notes(self) -> list[str]:
         """What there is to say about the labels for these measures."""

@@ -24,6 +24,8 @@ from karat.validity.votes import preferred
 
 #: Fewer queries than this cannot be parted twice.
 FEWEST_QUERIES = 20
+#: With fewer, the interval of a penalty for empty lists held what was planted in 88 % of studies, not in 95.
+FEWEST_FOR_EMPTY = 60
 #: Draws to hold at once while the parameters are fitted anew.
 AT_ONCE = 200
 
@@ -135,6 +137,11 @@ def fit_measure(
     notes = [*lost] + [note for note in (*cast.notes, *asked) if note not in lost]
     if "gains" in variants.grids:
         notes.append("gains b: a grade g is worth (b^g - 1)/(b^top - 1); 1 is the grade itself, 2 is 2^g - 1")
+    if EMPTY in variants.grids and number < FEWEST_FOR_EMPTY and draws:
+        notes.append(
+            f"the interval of {EMPTY} is too short with fewer than {FEWEST_FOR_EMPTY} queries: in simulations with 30 "
+            "one of 95 % held the truth in 88 %"
+        )
     values = zip(parameters["parameter"], parameters["value"], strict=True)
     at_end = [name for name, value in values if value in (variants.grids[name][0], variants.grids[name][-1])]
     if at_end and draws:
