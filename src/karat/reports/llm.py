@@ -161,8 +161,8 @@ def _tables(sheet: LLMSheet, whose: str) -> list[Table]:
         )
         named = worst.drop("query").rename({"query_text": "query"}) if "query_text" in worst.columns else worst
         # Whole texts of documents would fill pages.
-        short = pl.when(pl.col(pl.String).str.len_chars() > MOST_LETTERS)
-        short = short.then(pl.col(pl.String).str.slice(0, MOST_LETTERS) + " ...").otherwise(pl.col(pl.String))
-        named = named.with_columns(short.name.keep())
+        text = pl.col(pl.String)
+        cut = text.str.slice(0, MOST_LETTERS) + " ..."
+        named = named.with_columns(pl.when(text.str.len_chars() > MOST_LETTERS).then(cut).otherwise(text).name.keep())
         tables.append(Table(f"Most telling mistakes{whose}", named.select("query", pl.exclude("query"))))
     return tables
