@@ -365,6 +365,7 @@ def spoilt(name: str, text: str) -> Callable[[Path], None]:
         ),
         (spoilt("q.csv", "query,kind\n1,nav\n"), "expected the column text for asking an engine"),
         (spoilt("body.json", "find {{query}}"), "the template of new: expected JSON, or a form such as"),
+        (spoilt("body.json", '{"q": "{{query}}", "a": ' + "[" * 5000), "the template of new: expected JSON, or a form"),
         (spoilt("body.json", '{"q": 1}'), "expected a place {{query}} in the URL or the template, found none"),
         (
             spoilt("body.json", '{"q": "{{query}}", "s": "{{shop}}"}'),

@@ -384,3 +384,10 @@ def test_a_file_packed_twice_is_refused(tmp_path: Path, read: Callable[[Path], o
     path.write_bytes(gzip.compress(zstandard.compress(b"q1 Q0 d1 1 0.5 mine\n" * 1000)))
     with pytest.raises(kt.BadInput, match=r"twice\.run\.gz: expected a file packed once, found one packed twice"):
         read(path)
+
+
+def test_columns_behind_a_line_break_in_a_name_are_counted(tmp_path: Path) -> None:
+    names = ",".join(f"c{n}" for n in range(3000))
+    (tmp_path / "wide.csv").write_text(f'query,doc,label,"a\nb",{names}\nq,d,1\n')
+    with pytest.raises(kt.BadInput, match=r"wide\.csv: expected at most 2,000 columns, found 3,00. or more"):
+        kt.read_judgments(tmp_path / "wide.csv")

@@ -119,7 +119,7 @@ class Engine:
         try:
             json.loads(places.in_json(self.body, sample))
             return False
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if _FORM.fullmatch(self.body) and not self.body.startswith(("{", "[")):
                 return True
             raise BadInput.at(

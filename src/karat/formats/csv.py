@@ -113,6 +113,8 @@ def read_csv(file: File) -> Rows:
 
 def _named(frame: pl.DataFrame, file: File) -> pl.DataFrame:
     """The frame with its names as they were before they were guarded."""
+    if frame.width > MOST_COLUMNS:  # where a quote runs over the end of the line, more than its first line shows
+        raise _too_wide(file, frame.width)
     names = _unguarded(pl.Series(frame.columns, dtype=pl.String).str.strip_chars()).to_list()
     # Polars gives the second column of a name another one. Unnamed columns are what a spreadsheet leaves at the side,
     # and numbers are no names, but the first row of a table without a line of names.
@@ -128,12 +130,16 @@ def _refuse_wide(file: File, columns: int) -> None:
     """Refuse a table with more columns, or wide ones with more cells, than any table of records has."""
     rows = file.content.count(b"\n") if MOST_COLUMNS >= columns > WIDE else 0
     if columns > MOST_COLUMNS or columns * rows * 16 > most_bytes():
-        raise BadInput.at(
-            file.name,
-            expected=f"at most {MOST_COLUMNS:,} columns",
-            found=f"{columns:,} or more" + (f" in {rows:,} lines" if rows else ""),
-            remedy="is this a table with a line for each row?",
-        )
+        raise _too_wide(file, columns, rows)
+
+
+def _too_wide(file: File, columns: int, rows: int = 0) -> BadInput:
+    return BadInput.at(
+        file.name,
+        expected=f"at most {MOST_COLUMNS:,} columns",
+        found=f"{columns:,} or more" + (f" in {rows:,} lines" if rows else ""),
+        remedy="is this a table with a line for each row?",
+    )
 
 
 def _first_name(name: str) -> str | None:
