@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.engines.engine import Engine
+from karat.engines.places import in_json
 from karat.errors import BadInput
 
 TEMPLATES = [
@@ -98,3 +100,13 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
     with pytest.raises(BadInput, match="Authorization: Basic env:VARIABLE") as error:
         Engine("http://me:s3cret@localhost/?q={{query}}")
     assert "s3cret" not in str(error.value)
+
+
+def test_a_long_text_in_a_template_takes_little_memory() -> None:
+    text = f'{{"a": "{"x" * 1_000_000}", "q": "{{{{query}}}}"}}'
+    tracemalloc.start()
+    filled = in_json(text, {"query": "tea"})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert filled.endswith('"q": "tea"}')
+    assert peak < 10 * len(text)
