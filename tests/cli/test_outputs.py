@@ -57,7 +57,6 @@ def test_an_output_that_is_an_input_is_refused_and_the_file_is_left_alone(folder
         ("fit", "--how"),
         ("curves", "--min-strength"),
         ("agreement", "--alpha"),
-        ("coders", "--folds"),
         ("votes", "--draws"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`karat validate`: curves, fitted measures, clicks, ratings, reasons and coders, from files to text and JSON."""
+"""`karat validate`: curves, fitted measures, clicks, ratings, and reasons, from files to text and JSON."""
 
 from __future__ import annotations
 
@@ -116,5 +116,3 @@ def test_reasons_are_counted_learned_and_written(study: Path, tmp_path: Path) ->
     text = run(*words, "--out", tmp_path / "suggested.csv").stdout
     assert "better than the rules" in text.replace("\n  ", " ")
     assert pl.read_csv(tmp_path / "suggested.csv")["suggested"].to_list() == ["position"]
-    agreement = document("coders", tmp_path / "coded.csv", "--draws", "200")
-    assert agreement["rows"][-1]["agreement"] == pytest.approx(1)
