@@ -23,10 +23,12 @@ def made_once(labels: Judgments, key: Hashable, make: Callable[[], Made]) -> Mad
     [1, 1, 1]
     """
     kept = _KEPT.setdefault(labels, {})
-    if key not in kept:
-        made = make()
-        while len(kept) >= MOST_KEPT:
-            del kept[next(iter(kept))]
-        kept[key] = made
-    found: Made = kept[key]
+    try:
+        found: Made = kept[key]
+    except KeyError:
+        found = make()
+        # Another thread may have taken some of them away already.
+        for oldest in list(kept)[: len(kept) + 1 - MOST_KEPT]:
+            kept.pop(oldest, None)
+        kept[key] = found
     return found
