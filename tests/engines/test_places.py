@@ -103,10 +103,16 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
 
 
 def test_a_long_text_in_a_template_takes_little_memory() -> None:
-    text = f'{{"a": "{"x" * 1_000_000}", "q": "{{{{query}}}}"}}'
+    text = f'{{"a": "{"x" * 900_000}", "q": "{{{{query}}}}"}}'
     tracemalloc.start()
     filled = in_json(text, {"query": "tea"})
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert filled.endswith('"q": "tea"}')
     assert peak < 10 * len(text)
+
+
+def test_a_template_of_megabytes_is_refused() -> None:
+    engine = Engine("http://localhost/s", system="new", template='{"q": "{{query}}"' + " " * 1_000_000 + "}")
+    with pytest.raises(BadInput, match="the template of new: expected at most 1,000,000 characters, found 1,000,018"):
+        engine.request_for({"query": "a", "depth": 5})

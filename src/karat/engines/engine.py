@@ -19,6 +19,8 @@ from karat.engines.secrets import parse_headers
 from karat.errors import BadInput
 from karat.formats.open_files import File
 
+#: So long a request no engine takes; it is made anew for every query.
+MOST_TEMPLATE = 1_000_000
 #: What of a hit is taken, by karat's names.
 COLUMNS = ("doc", "score", "title", "snippet", "url", "text")
 _FORM = re.compile(r"[^\s=&]+=[^&]*(&[^\s=&]+=[^&]*)*")
@@ -109,7 +111,14 @@ class Engine:
         if self.template is None:
             return None
         text = str(self.template)
-        return (text if is_text(text) else File(text).text).strip()
+        text = (text if is_text(text) else File(text).text).strip()
+        if len(text) > MOST_TEMPLATE:
+            raise BadInput.at(
+                f"the template of {self.system}",
+                expected=f"at most {MOST_TEMPLATE:,} characters",
+                found=f"{len(text):,}",
+            )
+        return text
 
     @cached_property
     def is_form(self) -> bool:
