@@ -177,32 +177,17 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
         yield lambda tasks, **changes: stack.enter_context(served(tmp_path, tasks, **changes))
 
 
-@pytest.fixture(scope="session")
-def window(chromium: Any) -> Iterator[Any]:
-    """What the pages of all tests share: a process of the browser for each would take longer than most of the tests."""
-    context = chromium.new_context()
-    context.set_default_timeout(20_000)
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def page(window: Any) -> Iterator[Any]:
-    """A page of its own; the test fails if a script broke or the page's own policy was violated.
-
-    Each test serves on a port of its own, so that no page finds what another one stored; cookies go by host, and are
-    taken away.
-    """
-    page, wrong = window.new_page(), list[str]()
-    page.set_viewport_size({"width": 1280, "height": 800})
+def page(chromium: Any) -> Iterator[Any]:
+    """A page of its own; the test fails if a script broke or the page's own policy was violated."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(20_000)
+    page, wrong = context.new_page(), list[str]()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None)
     page.wrong = wrong
     yield page
-    window.set_offline(False)
-    window.clear_cookies()
-    for one in window.pages:
-        one.close()
+    context.close()
     assert not wrong
 
 
