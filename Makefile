@@ -75,17 +75,15 @@ test evidence: export OMP_NUM_THREADS = 1
 # Tests start a hundred processes: karat is compiled for the first, whatever the shell says about keeping bytecode.
 test evidence: export PYTHONDONTWRITEBYTECODE =
 
-# Each worker has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
-# One more worker than cores: tests of servers and browsers wait for a third of their time.
-WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || sysctl -n hw.ncpu) + 1)))
+# Each core has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
 test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
-	$(BIN)/python -m pytest -m "not thorough" --numprocesses $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -m "not thorough" --numprocesses auto --dist worksteal
 
 # What was seen in the simulations is in .venv/evidence.tsv: test, share, expected, margin, studies. TIMES=10: ten times as many.
 TIMES ?= 1
 evidence: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 	@rm -f $(VENV)/evidence.tsv
-	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis or thorough" --numprocesses $(WORKERS) --dist worksteal
+	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis or thorough" --numprocesses auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
