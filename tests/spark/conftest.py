@@ -17,13 +17,17 @@ import pytest
 CONNECT = "spark.connect.grpc.binding.port"
 
 
+def _missing(said: str) -> None:
+    """Skip the test, and say why; in continuous integration what is missing is a fault."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(said)
+    pytest.skip(said)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        said = "no Java here (make test installs one through apt where it may)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(said)
-        pytest.skip(said)
+        _missing("no Java here (make test installs one through apt where it may)")
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     root = Path(__file__).parents[2]
@@ -60,7 +64,7 @@ def connected(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A client of Spark Connect at the session that all tests share."""
     port = spark.conf.get(CONNECT, None)
     if port is None:
-        pytest.skip("packages of Spark Connect are not installed: pip install 'pyspark[connect]'")
+        _missing("packages of Spark Connect are not installed: pip install 'pyspark[connect]'")
     # What PySpark sets itself when a process begins with a remote session; this one has a session of the other kind.
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
     from pyspark.sql.connect.session import SparkSession

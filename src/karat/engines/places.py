@@ -21,7 +21,7 @@ from karat.errors import BadInput
 
 PLACE = re.compile(r"\{\{\s*([\w.:-]+)\s*\}\}|##query##|#\$query##|%SearchText%")
 #: A text of JSON, or a place outside of one. What was read of a text is never read another way (`+` after `+` and `*`),
-#: or else a text of 50 MB takes 4 GB.
+#: or else a text takes a hundred times its size in memory.
 _TOKEN = re.compile(rf'"(?:[^"\\]++|\\.)*+"|{PLACE.pattern}', re.DOTALL)
 #: What the name of a place begins with that stands for a variable of the environment.
 ENV = "env:"
