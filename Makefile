@@ -75,15 +75,18 @@ test evidence: export OMP_NUM_THREADS = 1
 # Tests start a hundred processes: karat is compiled for the first, whatever the shell says about keeping bytecode.
 test evidence: export PYTHONDONTWRITEBYTECODE =
 
-# Each core has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
+# Each worker has a stretch of the files, so that what a file's tests share is made once; who is done early helps out.
+# They wait for servers, browsers and Java a third of the time, so there is one more of them than there are cores. A test
+# that waits without end fails after five minutes.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
-	$(BIN)/python -m pytest -m "not thorough" --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest -m "not thorough" --numprocesses $(WORKERS) --dist worksteal --timeout 300
 
 # What was seen in the simulations is in .venv/evidence.tsv: test, share, expected, margin, studies. TIMES=10: ten times as many.
 TIMES ?= 1
 evidence: $(VENV)/.dev $(VENV)/.system $(VENV)/.model
 	@rm -f $(VENV)/evidence.tsv
-	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis or thorough" --numprocesses auto --dist worksteal
+	KARAT_EVIDENCE=$(TIMES) KARAT_EVIDENCE_FIGURES=$(VENV)/evidence.tsv $(BIN)/python -m pytest tests -m "evidence or hypothesis or thorough" --numprocesses auto --dist worksteal --timeout 1800
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
