@@ -30,8 +30,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         _missing("no Java here (make test installs one through apt where it may)")
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    root = Path(__file__).parents[2]
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "src"), os.environ.get("PYTHONPATH", "")])
+    here = Path(__file__).parent
+    paths = [str(here.parents[1] / "src"), str(here), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     where = tmp_path_factory.mktemp("spark")
     builder = sql.SparkSession.builder
     if importlib.util.find_spec("grpc") and importlib.util.find_spec("grpc_status"):
@@ -50,6 +51,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         # Data are small and the machine lives for a minute: to compile for speed takes longer than it saves.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.python.daemon.module", "forking")  # beside this file
         .config("spark.local.dir", str(where))
         .config("spark.sql.warehouse.dir", str(where / "warehouse"))
         .getOrCreate()

@@ -83,29 +83,29 @@ class SparkLabels:
         columns |= {"item": pl.Int64, "label": pl.Float64, "gold": pl.Float64, "shared": pl.Boolean, BUCKET: pl.Int64}
         counted = grouped(rows, _counting(facts, scale, key), columns).persist()
         try:
-            people = collected(counted.groupBy("group", "judge", WHO).agg(f.count(f.lit(1)).alias("n")))
-            seen = collected(
-                counted.groupBy("label", "gold").agg(
+            told = collected(
+                counted.groupBy("group", "judge", WHO, "label", "gold").agg(
                     f.count(f.lit(1)).alias("n"), f.max(f.col("shared").cast("int")).alias("shared")
                 )
             )
+            people = told.select("group", "judge", WHO).unique()
             who = ["judge"] if people["group"].unique().to_list() == [ALL] else ["group", "judge"]
             people = people.sort(who)
-            given = np.unique(seen["label"].append(seen["gold"]).drop_nulls().to_numpy())
+            given = np.unique(pl.concat([told["label"], told["gold"]]).drop_nulls().to_numpy())
             grades: Floats = np.unique(np.append(given, [] if scale is None else scale.grades)) + 0.0
             refuse_many_grades(len(grades), MOST_GRADES)
             if learn:
                 said = (lambda grade: f"{grade:g}") if scale is None else scale.name
                 only = said(float(given[0])) if len(given) == 1 else None
-                refuse_unlearnable(int(seen["n"].sum()), only, bool(seen["shared"].max()), people.height == 1)
+                refuse_unlearnable(int(told["n"].sum()), only, bool(told["shared"].max()), people.height == 1)
             numbers = counted.sparkSession.createDataFrame(
                 [(name, number) for number, name in enumerate(people[WHO])], f"{WHO} string, number bigint"
             )
 
-            def place(column: str) -> Any:
+            def placed(column: str) -> Any:
                 found = f.lit(-1)
-                for number, grade in enumerate(grades):
-                    found = f.when(f.col(column) == float(grade), number).otherwise(found)
+                for place, grade in enumerate(grades):
+                    found = f.when(f.col(column) == float(grade), place).otherwise(found)
                 return found.cast("bigint")
 
             frame = counted.join(f.broadcast(numbers), WHO).select(
@@ -113,10 +113,11 @@ class SparkLabels:
                 *[f.col(quoted(name)) for name in key],
                 "item",
                 f.col("number").alias("judge"),
-                place("label").alias("grade"),
-                place("gold").alias("known"),
+                placed("label").alias("grade"),
+                placed("gold").alias("known"),
             )
-            kept = frame.persist()
+            # Dealt once: a step that found the rows of a bucket apart would bring them together again.
+            kept = frame.repartition(number, BUCKET).persist()
             kept.count()
             return cls(kept, key, people.select(who), grades)
         finally:
