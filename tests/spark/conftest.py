@@ -15,6 +15,13 @@ import pytest
 
 #: Where the session answers clients of Spark Connect, if their packages are installed.
 CONNECT = "spark.connect.grpc.binding.port"
+ADAPTIVE = "spark.sql.adaptive.enabled"
+JAVA = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
+)
 
 
 def _missing(said: str) -> None:
@@ -48,9 +55,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
-        # Data are small and the machine lives for a minute: to compile for speed takes longer than it saves.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # Data are small and the machine lives for a minute: to compile for speed, to check Spark's own classes and to
+        # plan anew after every stage takes longer than it saves. Clients of Spark Connect have plans that adapt.
+        .config("spark.driver.extraJavaOptions", " ".join(JAVA))
         .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        .config(ADAPTIVE, "false")
         .config("spark.python.daemon.module", "forking")  # beside this file
         .config("spark.local.dir", str(where))
         .config("spark.sql.warehouse.dir", str(where / "warehouse"))
@@ -61,16 +71,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session.stop()
 
 
-@pytest.fixture
-def connected(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def connected(spark: Any) -> Iterator[Any]:
     """A client of Spark Connect at the session that all tests share."""
     port = spark.conf.get(CONNECT, None)
     if port is None:
         _missing("packages of Spark Connect are not installed: pip install 'pyspark[connect]'")
-    # What PySpark sets itself when a process begins with a remote session; this one has a session of the other kind.
-    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
-    from pyspark.sql.connect.session import SparkSession
+    with pytest.MonkeyPatch.context() as patch:
+        # What PySpark sets itself when a process begins with a remote session; this one has one of the other kind.
+        patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+        from pyspark.sql.connect.session import SparkSession
 
-    session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
-    yield session
-    session.stop()
+        session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+        session.conf.set(ADAPTIVE, "true")  # as Spark has it unless told
+        yield session
+        session.stop()

@@ -12,15 +12,9 @@ import karat.spark
 from karat.errors import BadInput, Undefined
 from karat.simulate.click_log import position_log
 from simulated import THOROUGH
+from spark_frames import in_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning")
-
-TYPES = {"query": "string", "doc": "string", "clicked": "boolean", "rank": "bigint", "session": "string"}
-
-
-def in_spark(spark: Any, frame: pl.DataFrame) -> Any:
-    schema = ", ".join(f"{name} {TYPES[name]}" for name in frame.columns)
-    return spark.createDataFrame([tuple(row) for row in frame.rows()], schema)
 
 
 def assert_same(found: kt.judges.ClickLabels, wanted: kt.judges.ClickLabels) -> None:
@@ -54,9 +48,11 @@ def test_figures_of_a_skewed_log_are_those_of_one_machine(spark: Any) -> None:
 
 
 def test_without_sessions_and_with_other_names(spark: Any) -> None:
-    frame = position_log(queries=5, pages=100, seed=3).frame.drop("session")
-    found = karat.spark.clicks(in_spark(spark, frame).withColumnRenamed("rank", "position"), buckets=30)
-    assert_same(found.collect(), kt.click_labels_by_rank(frame))  # most of the buckets are empty
+    frame = position_log(queries=2, documents=4, pages=100, seed=3).frame.drop("session")
+    # Eight documents: most of the buckets are empty.
+    found = karat.spark.clicks(in_spark(spark, frame).withColumnRenamed("rank", "position"), buckets=17)
+    assert_same(found.collect(), kt.click_labels_by_rank(frame))
+    found.unpersist()
 
 
 ROW = {"query": "q", "doc": "d", "clicked": True, "rank": 1}

@@ -12,23 +12,16 @@ import karat.spark
 from karat.errors import BadInput
 from karat.judges import dawid_skene
 from karat.simulate.click_log import position_log
+from spark_frames import in_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning")
-
-KINDS = {pl.Float64: "double", pl.Int64: "bigint", pl.UInt32: "bigint", pl.Int32: "bigint", pl.Boolean: "boolean"}
-
-
-def remote(session: Any, frame: pl.DataFrame) -> Any:
-    schema = ", ".join(f"{name} {KINDS.get(type(kind), 'string')}" for name, kind in frame.schema.items())
-    return session.createDataFrame(frame.rows(), schema)
-
 
 LABELS = pl.DataFrame({"query": ["q", "q", "r"], "doc": ["a", "b", "a"], "label": [2, 0, 1]})
 RUN = pl.DataFrame({"query": ["q", "q", "r"], "doc": ["b", "a", "a"], "score": [2.0, 1.0, 3.0], "system": ["mine"] * 3})
 
 
 def test_scores_and_what_is_refused(connected: Any) -> None:
-    found = karat.spark.score(remote(connected, LABELS), remote(connected, RUN), ["nDCG@10", "AP"], buckets=2)
+    found = karat.spark.score(in_spark(connected, LABELS), in_spark(connected, RUN), ["nDCG@10", "AP"], buckets=2)
     assert "connect" in type(found.queries).__module__
     wanted = kt.score(LABELS, RUN, ["nDCG@10", "AP"], draws=0).queries.sort("query")
     assert found.collect(draws=0).queries.sort("query").equals(wanted)
@@ -36,15 +29,15 @@ def test_scores_and_what_is_refused(connected: Any) -> None:
     with pytest.raises(BadInput) as here:
         kt.score(LABELS, twice, ["AP"])
     with pytest.raises(BadInput) as there:
-        karat.spark.score(remote(connected, LABELS), remote(connected, twice), ["AP"], buckets=2).collect()
+        karat.spark.score(in_spark(connected, LABELS), in_spark(connected, twice), ["AP"], buckets=2).collect()
     assert str(here.value).partition(";")[0] in str(there.value)
     with pytest.raises(BadInput, match="a DataFrame of Spark"):
-        kt.score(remote(connected, LABELS), RUN)
+        kt.score(in_spark(connected, LABELS), RUN)
 
 
 def test_clicks_and_judges(connected: Any) -> None:
     log = position_log(queries=2, pages=60, seed=3).frame
-    found = karat.spark.clicks(remote(connected, log), buckets=2).collect()
+    found = karat.spark.clicks(in_spark(connected, log), buckets=2).collect()
     wanted = kt.click_labels_by_rank(log)
     shown = [part.frame.sort("query", "doc")["attractiveness"].to_list() for part in (found, wanted)]
     assert shown[0] == pytest.approx(shown[1], abs=1e-9, nan_ok=True)
@@ -53,6 +46,6 @@ def test_clicks_and_judges(connected: Any) -> None:
         for doc, labels in {"a": (1, 1, 0), "b": (0, 0, 0), "c": (1, 0, 1)}.items()
         for judge, label in zip(("ann", "bob", "eve"), labels, strict=True)
     )
-    model = karat.spark.judges(remote(connected, said), max_iterations=2, tolerance=0.0, buckets=2)
+    model = karat.spark.judges(in_spark(connected, said), max_iterations=2, tolerance=0.0, buckets=2)
     alone = dawid_skene(said, max_iterations=2, tolerance=0.0)
     assert list(model.prior.values()) == pytest.approx(list(alone.prior.values()), abs=1e-9)

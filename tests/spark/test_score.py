@@ -13,6 +13,7 @@ import karat as kt
 import karat.spark
 from karat.errors import BadInput
 from karat.measures import MEASURES
+from spark_frames import in_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -43,10 +44,6 @@ def made(queries: int = 40, docs: int = 30, seed: int = 1) -> tuple[pl.DataFrame
     # A judged query that no run has, one that one run has not, one that nobody judged.
     runs = runs.filter((pl.col("query") != "q0") & ~((pl.col("query") == "q1") & (pl.col("system") == "b")))
     return labels.filter(pl.col("query") != "q2"), runs
-
-
-def in_spark(spark: Any, frame: pl.DataFrame) -> Any:
-    return spark.createDataFrame(frame.to_pandas() if frame.height else frame.to_arrow())
 
 
 def assert_same(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
@@ -112,7 +109,7 @@ def test_what_is_decided_over_all_labels_is_so_in_every_bucket(spark: Any) -> No
 def test_profiles_count_the_same_queries(spark: Any, profile: str) -> None:
     labels, runs = made(queries=12)
     labels = labels.with_columns(pl.when(pl.col("query") == "q4").then(0).otherwise("label").alias("label"))
-    runs = runs.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("system", "query"))
+    runs = runs.with_columns(rank=pl.col("score").rank("ordinal", descending=True).over("system", "query").cast(int))
     names = ["alpha_nDCG@10", "ERR_IA@10"] if profile == "ndeval" else ["nDCG@20", "ERR@20"]
     wanted = kt.score(labels, runs, names, profile=profile, draws=0)
     found = karat.spark.score(in_spark(spark, labels), in_spark(spark, runs), names, profile=profile)
@@ -141,9 +138,8 @@ def test_what_one_machine_refuses_a_cluster_refuses_in_the_same_words(spark: Any
     labels, runs = pl.DataFrame({"query": ["q"], "doc": ["d"], "label": [1]}), pl.DataFrame(columns)
     with pytest.raises(BadInput, match=said):
         kt.score(labels, runs, ["AP"])
-    bad = spark.createDataFrame([tuple(row) for row in runs.rows()], "query string, doc string, score double")
     with pytest.raises(BadInput, match=said):
-        karat.spark.score(in_spark(spark, labels), bad, ["AP"]).collect()
+        karat.spark.score(in_spark(spark, labels), in_spark(spark, runs), ["AP"]).collect()
 
 
 def test_frames_of_spark_are_not_collected_in_silence_and_others_are_not_dealt_out(spark: Any) -> None:
@@ -159,4 +155,4 @@ def test_frames_of_spark_are_not_collected_in_silence_and_others_are_not_dealt_o
     with pytest.raises(BadInput, match="gains that are known"):
         karat.spark.score(in_spark(spark, labels), in_spark(spark, runs), ["nDCG(gains=udm(1/3))@10"])
     with pytest.raises(BadInput, match="at least one label"):
-        karat.spark.score(spark.createDataFrame([], "query string, doc string, label int"), in_spark(spark, runs))
+        karat.spark.score(in_spark(spark, labels.clear()), in_spark(spark, runs))

@@ -148,6 +148,14 @@ def collected(frame: DataFrame) -> pl.DataFrame:
     return in_words(bring)
 
 
+def beside(frame: DataFrame, table: pl.DataFrame) -> DataFrame:
+    """A small table of this machine in the session of a frame; as Arrow (Spark 4), without a Python worker."""
+    plain = _plain(table)
+    session: Any = frame.sparkSession
+    made: DataFrame = session.createDataFrame(plain if hasattr(frame, "toArrow") else plain.to_pandas())
+    return made
+
+
 def in_words(act: Callable[[], Made]) -> Made:
     """What an action of Spark gives; an error of karat on a worker is raised as that, without Spark's tracebacks."""
     try:

@@ -17,7 +17,7 @@ from karat.labels.panel import MOST_GRADES
 from karat.records import Judgments, Scale
 from karat.records.scale import refuse_many_grades
 from karat.spark.facts import NOBODY, Facts
-from karat.spark.frames import BUCKET, collected, dealt, default_buckets, functions, grouped, known, quoted
+from karat.spark.frames import BUCKET, beside, collected, dealt, default_buckets, functions, grouped, known, quoted
 from karat.stats.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ class SparkLabels:
                 said = (lambda grade: f"{grade:g}") if scale is None else scale.name
                 only = said(float(given[0])) if len(given) == 1 else None
                 refuse_unlearnable(int(told["n"].sum()), only, bool(told["shared"].max()), people.height == 1)
-            numbers = counted.sparkSession.createDataFrame(
-                [(name, number) for number, name in enumerate(people[WHO])], f"{WHO} string, number bigint"
-            )
+            numbers = beside(counted, people.select(WHO, number=pl.int_range(pl.len(), dtype=pl.Int64)))
 
             def placed(column: str) -> Any:
                 found = f.lit(-1)
