@@ -335,12 +335,17 @@ def secure(tmp_path: Path) -> Iterator[tuple[str, str]]:
         server.server_close()
 
 
-def test_a_certificate_that_nobody_vouches_for(folder: Folder) -> None:
+def test_a_certificate_that_nobody_vouches_for(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     with secure(folder.path) as (url, ca):
         done = folder.fetch(url)
         assert done.returncode == 2
         assert "expected a certificate that somebody known vouches for, found " in done.stderr
         assert "name those who vouch for it by --ca FILE, or take it as it is with --insecure" in done.stderr
+        with monkeypatch.context() as patch:
+            patch.setenv("SSL_CERT_FILE", ca)  # whom to trust is read once, unless it is named anew
+            assert folder.fetch(url, "--concurrency", "1").returncode == 0
+        (folder.path / "new.run").unlink()
+        assert folder.fetch(url).returncode == 2
         for how in (("--ca", ca), ("--insecure",)):
             done = folder.fetch(url, *how, "--concurrency", "1")
             assert done.returncode == 0, done.stderr

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import KaratError, MissingExtra
@@ -44,7 +46,17 @@ def new_client(timeout: float, at_once: int, purpose: str, *, verify: ssl.SSLCon
         raise MissingExtra.named("http", purpose) from None
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once)
     patience = httpx2.Timeout(timeout, connect=min(timeout, 20.0), pool=None)
+    if verify is True:
+        verify = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
     return httpx2.AsyncClient(limits=limits, timeout=patience, follow_redirects=False, verify=verify)
+
+
+@cache
+def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """Whom this machine trusts: read once for all clients, as it takes longer than a call, and anew if named anew."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def blank(client: httpx2.AsyncClient, url: str, headers: Mapping[str, str]) -> httpx2.Request:
