@@ -76,6 +76,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         (
             *("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv", "metadata.run"),
             *("pyterrier.csv", "msmarco.tsv", "evaluations.json", "packed.lz4", "cbor.json", "predictions.json"),
+            "compared.json",
         ),
     ),
     "read_preferences": (kt.read_preferences, ("preferences.", "answers.")),
@@ -91,7 +92,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
 #: The commands, in a folder with all samples; X is the spoilt one of those named after the colon, T its text.
 COMMANDS = """
 convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
-convert X out.csv : nested.json opensearch.json evaluated.jsonl request.json response.json
+convert X out.csv : nested.json opensearch.json evaluated.jsonl compared.json request.json response.json
 convert X out.csv : case.json snapshot.csv judgements nuggets.jsonl
 convert X out.csv --kind documents : nuggets.jsonl rag-answers.jsonl
 convert X out.run : rag-answers.jsonl

@@ -154,6 +154,15 @@ SAMPLES: dict[str, bytes] = {
     "evaluated.jsonl": _lines(
         [{"searchText": q, "searchConfigurationId": "a", "documentIds": [*DOCS], "metrics": []} for q in QUERIES]
     ),
+    "compared.json": json.dumps(
+        {
+            "type": "PAIRWISE_COMPARISON",
+            "results": [
+                {"queryText": q, "snapshots": [{"searchConfigurationId": s, "docIds": [*DOCS]} for s in ("a", "b")]}
+                for q in QUERIES
+            ],
+        }
+    ).encode(),
     "request.json": json.dumps(
         {"requests": [{"id": q, "ratings": [{"_index": "i", "_id": "d1", "rating": 1}]} for q in QUERIES]}
     ).encode(),

@@ -33,6 +33,7 @@ FORMATS: dict[str, tuple[Read, str]] = {
     "predictions.json": (kt.read_runs, '"d1": 0.5'),
     "opensearch.json": (kt.read_judgments, '"docId"'),
     "evaluated.jsonl": (kt.read_runs, '"searchText"'),
+    "compared.json": (kt.read_runs, '"queryText"'),
     "request.json": (kt.read_judgments, '"_id"'),
     "response.json": (kt.read_runs, '"_id"'),
     "judgements.jsonl": (kt.read_judgments, '"doc_id"'),
@@ -130,6 +131,7 @@ def _records(data: bytes) -> list[dict[str, Any]]:
 TWO_FORMATS = [
     ("opensearch.json", "book.json", "opensearch and quepid"),
     ("evaluated.jsonl", "nuggets.jsonl", "nuggetizer and opensearch"),
+    ("compared.json", "nuggets.jsonl", "nuggetizer and opensearch"),
     ("request.json", "case.json", "quepid-case and rank-eval"),
     ("response.json", "opensearch.json", "opensearch and rank-eval"),
     ("judgements.jsonl", "doccano.jsonl", "doccano and relevance-studio"),
@@ -189,6 +191,7 @@ TWICE = [
     ("predictions.json", '"test"', '"test": {"q1": {"d1": 0.1}}, "test"', '"test" twice'),
     ("opensearch.json", '"docId"', '"docId": "d9", "docId"', '"docId" twice'),
     ("evaluated.jsonl", '"documentIds"', '"documentIds": ["d9"], "documentIds"', '"documentIds" twice'),
+    ("compared.json", '"docIds"', '"docIds": ["d9"], "docIds"', '"docIds" twice'),
     ("request.json", '"_id"', '"_id": "d9", "_id"', '"_id" twice'),
     ("response.json", '"_id"', '"_id": "d9", "_id"', '"_id" twice'),
     ("judgements.jsonl", '"rating"', '"rating": 0, "rating"', '"rating" twice'),

@@ -34,6 +34,24 @@ EVALUATED = {
     "documentIds": ["B07Q7VGW4Q", "B00GXD4NWE", "B07VML1CY1"],
     "metrics": [{"metric": "Coverage@8", "value": 0.0}],
 }
+#: A pairwise experiment, from https://docs.opensearch.org/latest/search-plugins/search-relevance/experiments.
+PAIRWISE = {
+    "id": "47cc3861-c37b-43cc-99c4-c1e7c90b4674",
+    "type": "PAIRWISE_COMPARISON",
+    "status": "COMPLETED",
+    "searchConfigurationList": ["85f31a87", "050b8c98"],
+    "judgmentList": [],
+    "results": [
+        {
+            "metrics": [{"metric": "jaccard", "value": 0.33}],
+            "queryText": "tv",
+            "snapshots": [
+                {"searchConfigurationId": "85f31a87", "docIds": ["B07Q7VGW4Q", "B00GXD4NWE"]},
+                {"searchConfigurationId": "050b8c98", "docIds": ["B00GXD4NWE", "B07VML1CY1"]},
+            ],
+        }
+    ],
+}
 #: A request and its response, from
 #: https://elastic.co/guide/en/elasticsearch/reference/8.3/search-rank-eval.html (the response within "rank_eval").
 REQUEST = {
@@ -192,6 +210,32 @@ def test_evaluation_results_of_opensearch_are_runs(tmp_path: Path, form: str) ->
     assert ranking(saved(tmp_path, found)) == [*docs, ("new", "tv", "B07VML1CY1")]
 
 
+def test_each_variant_of_a_hybrid_optimizer_is_a_system(tmp_path: Path) -> None:
+    # As getTextualParameters (ExperimentVariant.java of opensearch-project/search-relevance) writes them.
+    one, other = (f"combination=arithmetic_mean, normalization=l2, weights={w}" for w in ("0.3;0.7", "0.7;0.3"))
+    hybrid = {**EVALUATED, "searchConfigurationId": "c", "experimentId": "e1", "experimentVariantParameters": one}
+    found = [hybrid, {**hybrid, "experimentVariantParameters": other, "documentIds": ["B00GXD4NWE", "B07Q7VGW4Q"]}]
+    runs = ranking(saved(tmp_path, found))
+    assert [row[2] for row in runs if row[0] == f"c {one}"] == EVALUATED["documentIds"]
+    assert [row[2] for row in runs if row[0] == f"c {other}"] == ["B00GXD4NWE", "B07Q7VGW4Q"]
+
+
+def test_the_same_configuration_in_two_experiments_is_two_systems(tmp_path: Path) -> None:
+    one = {**EVALUATED, "searchConfigurationId": "c", "experimentId": "e1"}
+    runs = ranking(saved(tmp_path, hits(one, {**one, "experimentId": "e2"})))
+    assert [*dict.fromkeys(row[0] for row in runs)] == ["c e1", "c e2"]
+
+
+@pytest.mark.parametrize("found", [PAIRWISE, hits(PAIRWISE)])
+def test_a_pairwise_experiment_of_opensearch_is_two_runs(tmp_path: Path, found: object) -> None:
+    assert ranking(saved(tmp_path, found)) == [
+        ("050b8c98", "tv", "B00GXD4NWE"),
+        ("050b8c98", "tv", "B07VML1CY1"),
+        ("85f31a87", "tv", "B07Q7VGW4Q"),
+        ("85f31a87", "tv", "B00GXD4NWE"),
+    ]
+
+
 def test_requests_of_rank_eval_are_labels_and_go_back(tmp_path: Path) -> None:
     path, out = saved(tmp_path, REQUEST), str(tmp_path / "out.json")
     found = [("amsterdam_query", "doc1", 0.0), ("amsterdam_query", "doc2", 3.0), ("berlin_query", "doc1", 1.0)]
@@ -296,6 +340,11 @@ def test_what_is_wrong_with_labels_is_told(tmp_path: Path, found: object, said: 
     [
         ({**EVALUATED, "documentIds": "B07"}, "expected evaluation results"),
         ({**EVALUATED, "documentIds": ["a", "b", "a"]}, "expected document a once in the list of query tv"),
+        ({**PAIRWISE, "results": [{**PAIRWISE["results"][0], "snapshots": {"docIds": []}}]}, "a pairwise experiment"),
+        (
+            [PAIRWISE, {**PAIRWISE, "results": [{"evaluationId": "x", "queryText": "tv"}]}],
+            "other experiments keep their lists in evaluation results",
+        ),
         ({**RESPONSE, "details": []}, "expected a _rank_eval response"),
         ({**RESPONSE, "details": {"q": {"hits": [{"rating": 1}]}}}, "request q: expected a hit with _id"),
         (hits({**EVALUATION, "results": [{"searches": []}]}, EVALUATION), None),

@@ -1,4 +1,4 @@
-"""OpenSearch's Search Relevance Workbench: judgment lists, in and out, and evaluation results as runs.
+"""OpenSearch's Search Relevance Workbench: judgment lists, in and out, results of its experiments as runs.
 
 The workbench knows queries by their text, so the text is the query's id here. What its interface answers
 (`{"hits": {"hits": [...]}}`) is read as well as the bodies that it takes.
@@ -21,6 +21,7 @@ from karat.records.base import count
 
 LISTS = "judgment lists (judgmentRatings with query and ratings of docId and rating)"
 RESULTS = "evaluation results (searchText, documentIds, searchConfigurationId)"
+COMPARED = "a pairwise experiment (results of queryText and snapshots with searchConfigurationId and docIds)"
 
 
 def read_judgments(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
@@ -73,21 +74,50 @@ def write_judgments(judgments: Judgments, name: str) -> bytes:
 
 
 def read_runs(file: File, ranks: bool = True) -> Runs:
-    """A run of each search configuration from evaluation results; the order of documentIds is the ranking."""
-    rows = []
-    for one in load_objects(file, RESULTS):
-        docs, query = one.get("documentIds"), one.get("searchText") or one.get("queryText")
-        if not isinstance(docs, list) or query is None:
-            raise BadInput.at(file.name, expected=RESULTS, found=shown(one))
-        system = str(one.get("searchConfigurationId") or file.stem)
-        rows += [(system, str(query), str(doc), rank) for rank, doc in enumerate(docs, 1)]
+    """A run of each search configuration from evaluation results or a pairwise experiment, in the order of its ids."""
+    found = load_objects(file, RESULTS)
+    # One index holds the results of all experiments: where a file has several, each has runs of its own.
+    several = len({one.get("experimentId") for one in found}) > 1
+    rows = [
+        (system, query, str(doc), rank)
+        for one in found
+        for system, query, docs in (_compared if "results" in one else _evaluated)(one, file, several)
+        for rank, doc in enumerate(docs, 1)
+    ]
     schema = {"system": pl.String, "query": pl.String, "doc": pl.String, "rank": pl.Int64}
     return Runs.check(pl.DataFrame(rows, schema=schema, orient="row"), source=Source(file.name))
 
 
+def _evaluated(one: dict[str, Any], file: File, several: bool) -> list[tuple[str, str, list[Any]]]:
+    """The list of an evaluation result; a hybrid optimizer has one for each of its variants."""
+    docs, query = one.get("documentIds"), one.get("searchText") or one.get("queryText")
+    if not isinstance(docs, list) or query is None:
+        raise BadInput.at(file.name, expected=RESULTS, found=shown(one))
+    names = [one.get("searchConfigurationId") or file.stem, one.get("experimentVariantParameters")]
+    names.append(one.get("experimentId") if several else None)
+    return [(" ".join(str(name) for name in names if name), str(query), docs)]
+
+
+def _compared(one: dict[str, Any], file: File, several: bool) -> list[tuple[str, str, list[Any]]]:
+    """The lists of a pairwise experiment, of each configuration for each query."""
+    lists = []
+    for result in objects(one["results"], file, COMPARED):
+        query, shots = result.get("queryText"), result.get("snapshots")
+        if query is None or not isinstance(shots, list):
+            remedy = "other experiments keep their lists in evaluation results (search-relevance-evaluation-result)"
+            raise BadInput.at(file.name, expected=COMPARED, found=shown(result), remedy=remedy)
+        for shot in objects(shots, file, COMPARED):
+            docs, system = shot.get("docIds"), shot.get("searchConfigurationId")
+            if not isinstance(docs, list) or system is None:
+                raise BadInput.at(file.name, expected=COMPARED, found=shown(shot))
+            lists.append((f"{system} {one['id']}" if several and "id" in one else str(system), str(query), docs))
+    return lists
+
+
 def _kinds(file: File) -> list[str]:
-    marks = {"judgments": b'"judgmentRatings"', "runs": b'"documentIds"'}
-    return [kind for kind, mark in marks.items() if mark in file.head]
+    judged = b'"judgmentRatings"' in file.head
+    ranked = b'"documentIds"' in file.head or all(name in file.head for name in (b'"snapshots"', b'"docIds"'))
+    return ["judgments"] * judged + ["runs"] * ranked
 
 
 add_format(
