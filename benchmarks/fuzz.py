@@ -41,7 +41,16 @@ from karat.engines.hits import read_hits  # noqa: E402
 LONGEST, MOST_MEMORY, UNPACKED = 10.0, 2 << 30, 50_000_000
 
 #: Answers of people, by the tools that collect them; and an engine whose answers are read.
-CROWDS = ("mturk.csv", "radio.csv", "toloka.tsv", "appen.csv", "studio.", "prodigy.jsonl", "doccano.jsonl")
+CROWDS = (
+    "mturk.csv",
+    "radio.csv",
+    "crowd-form.csv",
+    "toloka.tsv",
+    "appen.csv",
+    "studio.",
+    "prodigy.jsonl",
+    "doccano.jsonl",
+)
 ENGINE = Engine("http://localhost/?q={{query}}")
 
 #: The readers of Python, each with the samples that are meant for it; one in five gets another's.
@@ -107,7 +116,8 @@ convert X out.json --to ranx : qrels.txt a.run nested.json
 convert X out.json --to opensearch : qrels.txt opensearch.json
 convert X out.json --to rank-eval : qrels.txt request.json
 convert X out.csv --consensus --map 2=1 : labels.
-convert X out.csv : mturk.csv radio.csv toloka.tsv appen.csv studio. prodigy.jsonl doccano.jsonl crowd-kit.csv
+convert X out.csv : mturk.csv radio.csv crowd-form.csv toloka.tsv appen.csv crowd-kit.csv
+convert X out.csv : studio. prodigy.jsonl doccano.jsonl
 convert X out.csv : beir letor.txt metadata.run pyterrier.csv evaluations.json ubi.ndjson events.csv classic.txt
 convert X out.csv --kind documents : texts.tsv beir-documents.jsonl
 convert X out.csv --kind runs : msmarco.tsv pyterrier.csv

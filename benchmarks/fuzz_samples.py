@@ -242,6 +242,13 @@ SAMPLES: dict[str, bytes] = {
         "HITId,AssignmentId,WorkerId,Input.qid,Input.docid,Answer.rel.0,Answer.rel.1",
         [f"h{n},a{n},w1,{q},{d},{'true,false' if n % 2 else 'false,true'}" for n, (q, d) in enumerate(_PAIRS)],
     ),
+    "crowd-form.csv": _csv(
+        "HITId,AssignmentId,WorkerId,Input.qid,Input.docid,Answer.taskAnswers",
+        [
+            f'h{n},a{n},w1,{q},{d},"[{{""rel"": {{""{n % 3}"": true, ""7"": false}}}}]"'
+            for n, (q, d) in enumerate(_PAIRS)
+        ],
+    ),
     "toloka.tsv": _csv(
         "INPUT:qid\tINPUT:docid\tOUTPUT:rel\tASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\tASSIGNMENT:started",
         [f"{q}\t{d}\t{n % 3}\ta{n}\tw{n % 3}\tAPPROVED\t2021-11-05T10:00:00.000" for n, (q, d) in enumerate(_PAIRS)],

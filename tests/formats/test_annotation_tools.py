@@ -24,10 +24,17 @@ RADIO = """HITId,AssignmentId,WorkerId,Input.query_id,Input.doc_id,Answer.rel.0,
 h1,a1,w1,q1,d1,false,false,true
 h2,a2,w1,q1,d2,true,false,false
 """
+#: What forms of crowd elements answer: radio buttons, a classifier, a slider, each in one cell of JSON.
+TASK_ANSWERS = [
+    '[{"relevance": {"0": false, "1": false, "2": true}, "why": "on topic"}]',
+    '[{"category": {"label": "2"}}]',
+    '[{"rel": 2}]',
+]
 TOLOKA = """INPUT:query_id\tINPUT:docid\tOUTPUT:result\tGOLDEN:result\tHINT:text\tASSIGNMENT:link\t\
 ASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\tASSIGNMENT:started\tASSIGNMENT:submitted
 301\td1\t2\t\t\thttps://toloka\t0001--1\tw1\tAPPROVED\t2021-11-05T10:00:00.000\t2021-11-05T10:02:00.000
 301\td2\t0\t\t\thttps://toloka\t0001--2\tw2\tREJECTED\t2021-11-05T10:00:00.000\t2021-11-05T10:02:00.000
+301\td3\t1\t2\t\thttps://toloka\t0001--3\tw1\tAPPROVED\t2021-11-05T10:00:00.000\t2021-11-05T10:02:00.000
 """
 #: Figure Eight's full report has NAME_gold beside each answer.
 APPEN = """_unit_id,_created_at,_golden,_id,_missed,_started_at,_tainted,_channel,_trust,_worker_id,_country,_region,\
@@ -111,10 +118,28 @@ def test_radio_buttons_of_mturk_are_one_answer(tmp_path: Path) -> None:
     assert labels.frame.select("query", "doc", "label").rows() == [("q1", "d1", 2.0), ("q1", "d2", 0.0)]
 
 
+@pytest.mark.parametrize("answers", TASK_ANSWERS)
+def test_a_cell_with_all_answers_of_mturk_is_taken_apart(tmp_path: Path, answers: str) -> None:
+    header = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.qid,Input.docid,Answer.taskAnswers,Approve,Reject"
+    cell = answers.replace('"', '""')
+    labels = kt.read_judgments(saved(tmp_path, f'{header}\nh1,a1,w1,Approved,q1,d1,"{cell}",x,\n', "x.csv"))
+    assert labels.frame.select("query", "doc", "label", "judge").rows() == [("q1", "d1", 2.0, "w1")]
+
+
+def test_two_boxes_ticked_are_no_label(tmp_path: Path) -> None:
+    both = TASK_ANSWERS[0].replace("false", "true").replace('"', '""')
+    text = f'HITId,AssignmentId,WorkerId,Input.qid,Input.docid,Answer.taskAnswers\nh,a,w,q,d,"{both}"\n'
+    with pytest.raises(kt.BadInput, match=r'expected a number as label \(column Answer.relevance\), found "0, 1, 2"'):
+        kt.read_judgments(saved(tmp_path, text, "x.csv"))
+
+
 def test_results_of_toloka_and_appen(tmp_path: Path) -> None:
     labels = kt.read_judgments(saved(tmp_path, TOLOKA, "assignments.tsv"))
     assert labels.frame.select("query", "doc", "label", "judge").rows() == [("301", "d1", 2.0, "w1")]
-    assert "1 rejected or unfinished answer left out" in labels.notes[0]
+    assert [note.split(": ")[1] for note in labels.notes[:2]] == [
+        "1 rejected or unfinished answer left out",
+        "1 test question answer left out",  # what has a right answer beside it (GOLDEN:) is a control task
+    ]
     labels = kt.read_judgments(saved(tmp_path, APPEN, "full.csv"))
     assert labels.frame.select("query", "doc", "label", "judge", "seconds").rows() == [("301", "d1", 2.0, "123", 30.0)]
     assert [note.split(": ")[1] for note in labels.notes[:2]] == [
@@ -131,10 +156,18 @@ def test_annotations_of_prodigy(tmp_path: Path) -> None:
     assert binary.frame.select("doc", "label").rows() == [("d1", 1.0), ("d2", 0.0)]
 
 
+def test_who_rejects_a_question_of_prodigy_has_chosen_nothing(tmp_path: Path) -> None:
+    labels = kt.read_judgments(saved(tmp_path, PRODIGY.replace('"accept", "_time', '"reject", "_time'), "x.jsonl"))
+    assert labels.frame.select("doc", "label").rows() == [("d1", None)]
+
+
 def test_annotations_of_doccano(tmp_path: Path) -> None:
     labels = kt.read_judgments(saved(tmp_path, DOCCANO, "all.jsonl"))
     assert labels.frame.select("query", "doc", "label").rows() == [("301", "d1", 2.0)]
     assert "1 text without a label" in labels.notes[0]
+    # Some versions call the text data: https://github.com/doccano/doccano/issues/1522.
+    older = kt.read_judgments(saved(tmp_path, DOCCANO.replace('"text"', '"data"'), "all.jsonl"))
+    assert older.frame.select("label", "text").rows() == [(2.0, "words")]
 
 
 def test_annotations_of_label_studio(tmp_path: Path) -> None:
@@ -148,6 +181,17 @@ def test_annotations_of_label_studio(tmp_path: Path) -> None:
     for text, name in ((json.dumps(MIN), "min.json"), (LS_CSV, "export.csv")):
         labels = kt.read_judgments(saved(tmp_path, text, name))
         assert labels.frame.select(columns[:-1]).rows() == [("301", "d1", 2.0, "10", 4.288)], name
+
+
+@pytest.mark.parametrize("answer", ['[{"number": 2}]', '[{"taxonomy": [["2"]]}]', '"2"'])
+def test_answers_of_label_studio_stand_in_lists_and_objects(tmp_path: Path, answer: str) -> None:
+    """As its converter writes them (prettify_result): choices alone stand as they are."""
+    cell = answer.strip('"').replace('"', '""')
+    for text, name in (
+        (json.dumps([{**MIN[0], "rel": json.loads(answer)}]), "min.json"),
+        (LS_CSV.replace('[{""rating"": 2}]', cell), "export.csv"),
+    ):
+        assert kt.read_judgments(saved(tmp_path, text, name)).frame["label"].to_list() == [2.0], name
 
 
 def test_a_name_says_the_format_and_columns_the_rest(tmp_path: Path) -> None:
@@ -187,6 +231,12 @@ def test_a_name_says_the_format_and_columns_the_rest(tmp_path: Path) -> None:
         ("x.jsonl", DOCCANO.replace('["2"]', '["1", "2"]'), None, "line 1: expected one label, found 1, 2"),
         ("x.jsonl", '{"text": "a", "label": [[0, 3, "PER"]]}\n', None, "expected labels of whole texts"),
         ("x.json", json.dumps(LABEL_STUDIO).replace('["2"]', '["1", "2"]'), None, "expected one answer to rel"),
+        (
+            "x.json",
+            json.dumps([{**MIN[0], "rel": {"choices": ["1", "2"]}}]),
+            None,
+            "task 1: expected one answer to rel",
+        ),
         ("x.json", json.dumps(LABEL_STUDIO).replace('"data"', '"date"'), None, "expected data in task 1, found none"),
         (
             "x.json",

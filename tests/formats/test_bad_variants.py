@@ -64,6 +64,7 @@ FORMATS: dict[str, tuple[Read, str]] = {
     "texts.tsv": (kt.read_queries, "\t"),
     "answers.pref": (kt.read_preferences, "d1 d2 d1"),
     "answers.prefs": (kt.read_preferences, "d1 "),
+    "crowd-form.csv": (kt.read_judgments, "Input.docid"),
     "radio.csv": (kt.read_judgments, "Input.docid"),
     "metadata.run": (kt.read_runs, "d1 "),
 }
@@ -216,6 +217,7 @@ TWICE = [
         "s1 d1",
         "line 2: expected one level of a user for a document of a group, found 2.5 for d1 after 3",
     ),
+    ("crowd-form.csv", "Input.qid", "Input.docid", "expected each column once, found Input.docid twice"),
     ("radio.csv", "Answer.rel.1", "Answer.rel.0", "expected each column once, found Answer.rel.0 twice"),
     ("metadata.run", "d1 ", "d2 ", "expected document d2 once in the list of query q1, found it again"),
     ("labels.jsonl", '"label"', '"label": 0, "label"', '"label" twice'),

@@ -6,13 +6,15 @@ A requester chooses the names of what is shown and answered, and the platform pu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.csv import names_of, read_csv, stands_beside
+from karat.formats.csv import MOST_COLUMNS, names_of, read_csv, stands_beside
 from karat.formats.format import Format, Rows, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments
@@ -35,6 +37,8 @@ class Platform:
     left_out: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
     #: What is done with the table before.
     tidied: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame
+    #: What stands before the right answers, which only test questions have.
+    known: str = ""
 
     def rows(self, file: File) -> Rows:
         """The answers, with what is known of their columns."""
@@ -50,6 +54,12 @@ class Platform:
                 if out.any():
                     notes.append(f"{file.name}: {count(int(out.sum()), f'{called} answer')} left out")
                 frame, source = frame.filter(~out), source.keep(~out)
+        right = [header for header in frame.columns if self.known and header.startswith(self.known)]
+        if right:
+            asked = frame.select(pl.any_horizontal(pl.col(right).fill_null("") != "")).to_series()
+            if asked.any():
+                notes.append(f"{file.name}: {count(int(asked.sum()), 'test question answer')} left out")
+            frame, source = frame.filter(~asked), source.keep(~asked)
         frame = self.tidied(frame)
         said = {name: header for name, header in self.columns.items() if header in frame.columns}
         return frame, replace(source, columns=said | self._of_requester(frame.columns), notes=tuple(notes))
@@ -67,6 +77,52 @@ class Platform:
         return found if label is None else found | {"label": answers[label]}
 
 
+#: Where MTurk puts the answers to a form of crowd elements, all in one cell of JSON.
+TASK_ANSWERS = "Answer.taskAnswers"
+
+
+def _of_mturk(frame: pl.DataFrame) -> pl.DataFrame:
+    """MTurk's answers, one in each cell, and its times as others write them."""
+    frame = _one_answer(_unpacked(frame))
+    if "SubmitTime" in frame.columns:  # Wed Nov 01 12:00:00 PDT 2023
+        plain = pl.col("SubmitTime").str.replace(r" [A-Z]{3,4} (\d{4})$", " $1")
+        time = plain.str.to_datetime("%a %b %d %H:%M:%S %Y", strict=False).dt.strftime("%Y-%m-%dT%H:%M:%S")
+        frame = frame.with_columns(time.alias("SubmitTime"))
+    return frame
+
+
+def _unpacked(frame: pl.DataFrame) -> pl.DataFrame:
+    """The answers of crowd elements, `[{"rel": {"0": false, "2": true}}]`, as columns of their own."""
+    if TASK_ANSWERS not in frame.columns:
+        return frame
+    rows = [_answers(cell) for cell in frame[TASK_ANSWERS].to_list()]
+    names = [name for name in dict.fromkeys(n for row in rows for n in row) if f"Answer.{name}" not in frame.columns]
+    if not 0 < len(names) <= MOST_COLUMNS:
+        return frame
+    columns = [pl.Series(f"Answer.{name}", [row.get(name) for row in rows], pl.String) for name in names]
+    return frame.drop(TASK_ANSWERS).with_columns(columns)
+
+
+def _answers(cell: str | None) -> dict[str, str]:
+    try:
+        given = json.loads(cell or "[]")
+    except (ValueError, RecursionError):
+        return {}
+    given = given if isinstance(given, list) else [given]
+    return {name: _chosen(value) for one in given if isinstance(one, dict) for name, value in one.items()}
+
+
+def _chosen(value: Any) -> str:
+    """What was chosen: of radio buttons the one that is true, of a classifier its label."""
+    if isinstance(value, dict):
+        true = [name for name, said in value.items() if said is True]
+        if true or any(said is False for said in value.values()):
+            value = ", ".join(true)  # of several, which no number is, the reader says so
+        elif len(value) == 1:
+            value = next(iter(value.values()))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _one_answer(frame: pl.DataFrame) -> pl.DataFrame:
     """MTurk's radio buttons have a column of true and false for each choice: the one that is true is the answer."""
     groups: dict[str, dict[str, str]] = {}
@@ -78,10 +134,6 @@ def _one_answer(frame: pl.DataFrame) -> pl.DataFrame:
     for base, choices in groups.items():
         picked = [pl.when(pl.col(h).str.to_lowercase() == "true").then(pl.lit(c)) for h, c in choices.items()]
         frame = frame.with_columns(pl.coalesce(picked).alias(f"Answer.{base}")).drop([*choices])
-    if "SubmitTime" in frame.columns:  # Wed Nov 01 12:00:00 PDT 2023
-        plain = pl.col("SubmitTime").str.replace(r" [A-Z]{3,4} (\d{4})$", " $1")
-        time = plain.str.to_datetime("%a %b %d %H:%M:%S %Y", strict=False).dt.strftime("%Y-%m-%dT%H:%M:%S")
-        frame = frame.with_columns(time.alias("SubmitTime"))
     return frame
 
 
@@ -107,7 +159,7 @@ PLATFORMS = (
         "Input.",
         "Answer.",
         {"AssignmentStatus": (("rejected",), "rejected")},
-        _one_answer,
+        _of_mturk,
     ),
     Platform(
         "toloka",
@@ -115,7 +167,8 @@ PLATFORMS = (
         {"judge": "ASSIGNMENT:worker_id", "time": "ASSIGNMENT:submitted"},
         "INPUT:",
         "OUTPUT:",
-        {"ASSIGNMENT:status": (("rejected", "skipped", "expired"), "rejected or unfinished")},
+        {"ASSIGNMENT:status": (("rejected", "skipped", "expired", "active"), "rejected or unfinished")},
+        known="GOLDEN:",
     ),
     Platform(
         "appen",

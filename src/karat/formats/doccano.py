@@ -36,13 +36,15 @@ def read_doccano(file: File) -> Rows:
     frame, source = frame.filter(many == 1), source.keep(many == 1)
     frame = frame.with_columns(pl.col("label").list.first()).rename({"id": "task"}, strict=False)
     frame = frame.select(name for name in frame.columns if not frame[name].dtype.is_nested())
+    frame = frame if "text" in frame.columns else frame.rename({"data": "text"}, strict=False)
     return frame, replace(source, notes=notes)
 
 
 def is_doccano(file: File) -> bool:
     """Whether the first record is a text with a list of labels."""
     first = file.head.partition(b"\n")[0]
-    return is_json(file) and b'"text"' in first and LABEL.search(first) is not None
+    # Some versions call the text data: https://github.com/doccano/doccano/issues/1522.
+    return is_json(file) and (b'"text"' in first or b'"data"' in first) and LABEL.search(first) is not None
 
 
 add_format(

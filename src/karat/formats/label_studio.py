@@ -15,7 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.csv import names_of, read_csv
 from karat.formats.format import Format, Rows, add_format
-from karat.formats.json_text import load_json, objects
+from karat.formats.json_text import load_json, objects, shown
 from karat.formats.jsonl import is_json
 from karat.formats.open_files import File
 from karat.records import Judgments, Source
@@ -26,6 +26,8 @@ from karat.records.names import LABEL
 SHORT = {"annotation_id", "annotator", "lead_time"}
 #: Where a result has its value, by its type.
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": "taxonomy"}
+#: An answer in a cell of CSV, with what stands around it.
+ANSWER = r'^\[\{"(?:rating|number|taxonomy)":\s*(?:\[\[)?"?([^\[\]",]+)"?(?:\]\])?\}\]$'
 
 
 def read_label_studio(file: File) -> Rows:
@@ -34,10 +36,14 @@ def read_label_studio(file: File) -> Rows:
         return _known(*read_csv(file))
     tasks = objects(load_json(file), file, "Label Studio's list of tasks")
     if tasks and "annotations" not in tasks[0]:
-        return _known(
-            _frame([{name: _single(value) for name, value in task.items()} for task in tasks]), Source(file.name)
-        )
-    rows, cancelled, empty = list[dict[str, Any]](), 0, 0
+        rows = [{name: _single(value) for name, value in task.items()} for task in tasks]
+        for place, row in enumerate(rows, 1):
+            several = [name for name in ("label", *LABEL) if isinstance(row.get(name), dict | list) and row[name]]
+            if several:
+                expected = f"one answer to {several[0]}"
+                raise BadInput.at(f"{file.name} task {place}", expected=expected, found=shown(row[several[0]]))
+        return _known(_frame(rows), Source(file.name))
+    rows, cancelled, empty = [], 0, 0
     for place, task in enumerate(tasks, 1):
         given = objects(task.get("annotations", []), file, f"a list of annotations in task {place}")
         data = task.get("data")
@@ -70,7 +76,7 @@ def _answered(annotation: Mapping[str, Any], place: str) -> dict[str, Any]:
             if isinstance(said, list) and len(said) != 1:
                 found = ", ".join(map(str, said)) or "none"
                 raise BadInput.at(place, expected=f"one answer to {result.get('from_name')}", found=found)
-            answers[str(result.get("from_name"))] = said[0] if isinstance(said, list) else said
+            answers[str(result.get("from_name"))] = _single(said)
     main = next((name for name in ("label", *LABEL) if name in answers), None)
     if main is None and len(answers) == 1:
         main = next(iter(answers))
@@ -79,9 +85,12 @@ def _answered(annotation: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def _single(value: Any) -> Any:
-    """A rating without the list and object around it."""
-    inside = value[0] if isinstance(value, list) and len(value) == 1 else None
-    return inside["rating"] if isinstance(inside, dict) and [*inside] == ["rating"] else value
+    """An answer without the list and object around it, `[{"rating": 2}]` or `[{"taxonomy": [["2"]]}]`."""
+    while isinstance(value, list | dict) and len(value) == 1:
+        if isinstance(value, dict) and next(iter(value)) not in VALUES.values():
+            break
+        value = value[0] if isinstance(value, list) else next(iter(value.values()))
+    return value
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -94,7 +103,7 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 def _known(frame: pl.DataFrame, source: Source) -> Rows:
     """A short export: `id` is the task's, not a document's; a rating in CSV stands in an object."""
     frame = frame.rename({"id": "task"} if "task" not in frame.columns else {}, strict=False)
-    rated = pl.col(pl.String).str.replace(r'^\[\{"rating":\s*([\d.]+)\}\]$', "$1")
+    rated = pl.col(pl.String).str.replace(ANSWER, "$1")
     said = {"judge": "annotator", "seconds": "lead_time", "time": "created_at"}
     said = {name: header for name, header in said.items() if header in frame.columns}
     return frame.with_columns(rated), replace(source, columns=said)

@@ -1,7 +1,7 @@
 """Prodigy's annotations as JSON lines: accept, reject or ignore, or one of several options.
 
-With options, the one that was accepted is the label; without, accept is 1 and reject 0. What was ignored is left out
-and counted. Ids stand beside the text or in `meta`.
+With options, the one that was accepted is the label, and there is none where the question was rejected; without, accept
+is 1 and reject 0. What was ignored is left out and counted. Ids stand beside the text or in `meta`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def read_prodigy(file: File) -> Rows:
         chosen = said.get("accept")
         if chosen is not None and len(chosen) > 1:
             raise BadInput.at(source.at(place), expected="one option accepted", found=", ".join(map(str, chosen)))
-        label = GRADES[answer] if "accept" not in frame.columns else chosen[0] if chosen else None
+        # Who rejects a question with options has chosen none of them, whatever was ticked before.
+        picked = chosen[0] if chosen and answer == "accept" else None
+        label = picked if "accept" in frame.columns else GRADES[answer]
         meta = said.get("meta")
         known = (meta if isinstance(meta, dict) else {}) | {
             name: value
