@@ -123,6 +123,9 @@ def test_lines_of_letor_are_labels_with_features(tmp_path: Path) -> None:
     nameless = kt.read_judgments(saved(tmp_path, "1 qid:1 1:3\n0 qid:1 2:4.5\n", "mslr.txt"))
     assert nameless.frame.select("doc", "f1", "f2").rows() == [("1", 3.0, 0.0), ("2", 0.0, 4.5)]
     assert "the numbers of the lines are the ids" in nameless.notes[-1]
+    # Words that stand there twice for a query are no ids.
+    remarks = kt.read_judgments(saved(tmp_path, "1 qid:1 1:3 # very good\n0 qid:1 1:4 # very bad\n", "mine.txt"))
+    assert remarks.frame["doc"].to_list() == ["1", "2"]
 
 
 def test_letor_is_written_as_svmlight_reads_it(tmp_path: Path) -> None:

@@ -119,6 +119,33 @@ def test_a_books_csv_has_a_column_for_each_judge(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("judge", ["Matt Smith", "Ann", "ann@example.com", "anonymous"])
+def test_a_books_csv_may_have_one_judge(tmp_path: Path, judge: str) -> None:
+    (tmp_path / "book.csv").write_text(f"query,docid,{judge}\nstar wars,11,3.0\nstar wars,12,\n")
+    labels = kt.read_judgments(tmp_path / "book.csv")
+    assert labels.frame.select("query", "doc", "label", "judge").rows() == [("star wars", "11", 3.0, judge)]
+    assert "1 pair not judged yet" in " ".join(labels.notes)
+
+
+@pytest.mark.parametrize("name", ["lable", "Relevanse", "position", "price"])
+def test_one_more_column_need_not_be_a_judge(tmp_path: Path, name: str) -> None:
+    (tmp_path / "book.csv").write_text(f"query,docid,{name}\nstar wars,11,3\n")
+    with pytest.raises(kt.BadInput, match=r"\(no label\)"):
+        kt.read_judgments(tmp_path / "book.csv")
+
+
+def test_ratings_of_quepid_for_learning_name_the_document_and_then_the_query(tmp_path: Path) -> None:
+    # As show_ltr.txt.erb writes them, and older versions show.txt.erb (app/views/api/v1/export/ratings of o19s/quepid)
+    for text in (
+        "3 qid:1 # 11 star wars\n\n2 qid:1 # 1892 star wars\n",
+        '\n3    qid:1 #    11; "star wars"\n\n2    qid:1 #    1892; "star wars"\n',
+    ):
+        (tmp_path / "ltr.txt").write_text(text)
+        labels = kt.read_judgments(tmp_path / "ltr.txt")
+        assert labels.frame.select("query", "doc", "label").rows() == [("1", "11", 3.0), ("1", "1892", 2.0)]
+        assert "the first word behind # counts as the document's id" in labels.notes[-1]
+
+
 def test_a_books_csv_points_at_the_line_of_what_is_no_number(tmp_path: Path) -> None:
     path = tmp_path / "book.csv"
     path.write_text("query,docid,Ann,Bob\nred shoes,11,3,2\nred shoes,12,good,1\n")

@@ -34,6 +34,16 @@ def test_what_excel_puts_above_a_table_is_no_row_of_it(tmp_path: Path, before: s
         kt.read_judgments(path)
 
 
+@pytest.mark.parametrize("above", ["\n", "\r\n \r\n", "\n\n\n"])
+def test_blank_lines_above_a_table_are_no_rows_and_are_counted(tmp_path: Path, above: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(f"{above}query;doc;label\nq1;d1;1,5\n")
+    assert kt.read_judgments(path).frame["label"].to_list() == [1.5]
+    path.write_text(f"{above}query;doc;label\nq1;d1;high\n")
+    with pytest.raises(kt.BadInput, match=f"line {above.count(chr(10)) + 2}: expected a number"):
+        kt.read_judgments(path)
+
+
 def test_commas_are_decimal_points_where_semicolons_divide_cells(tmp_path: Path) -> None:
     read = kt.read_judgments(saved(tmp_path, "query;doc;label\nq1;d1;0,5\nq1;1,5;1\n"))
     assert read.frame.select("doc", "label").rows() == [("d1", 0.5), ("1,5", 1.0)]  # an id stays what it is

@@ -58,7 +58,8 @@ def _is_log(file: File, format: Format) -> bool:
     """Whether a file has a row for each result shown, as far as its first bytes tell, and can be cut."""
     if not (format.name in LINES or (format.name == "parquet" and file.on_disk)) or not Path(file.path).is_file():
         return False
-    if file.above or file.head.lstrip().startswith(b"["):  # what Excel writes above a table; a list is one text
+    # What Excel writes above a table, or blank lines; a list is one text.
+    if file.above or file.blank or file.head.lstrip().startswith(b"["):
         return False
     headers = said_of(None).shown_in(headers_of(file))
     names = {name.strip().lower() for name in headers}

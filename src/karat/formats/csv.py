@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 
@@ -82,11 +83,12 @@ def whole_labels(frame: pl.DataFrame) -> pl.DataFrame:
 def read_csv(file: File) -> Rows:
     """The rows of a table, texts as they stand, and their lines."""
     refuse_empty(file)
-    first_line = file.head.partition(b"\n")[0].strip()
+    first_line = file.first_line.strip()
     separator = separator_of(first_line)
     _refuse_wide(file, first_line.count(separator.encode()) + 1)
     try:
-        frame = pl.read_csv(file.for_polars, separator=separator, infer_schema=False)
+        table = io.BytesIO(file.content[len(file.blank) :]) if file.blank else file.for_polars
+        frame = pl.read_csv(table, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
         raise blame_csv(file, separator) from None
     frame = _named(frame, file)
@@ -97,7 +99,8 @@ def read_csv(file: File) -> Rows:
     )
     # A quoted text may run over several lines: the lines below it stand lower by as many.
     extra = looked["extra"].to_numpy().astype(np.int64)
-    lines = pl.Series(np.arange(2, frame.height + 2) + file.above + extra.cumsum() - extra)
+    above = file.above + file.blank.count(b"\n")
+    lines = pl.Series(np.arange(2, frame.height + 2) + above + extra.cumsum() - extra)
     frame = frame.select(pl.all().str.strip_chars(" \t"))
     quoted = frame.select(pl.all().str.contains("'", literal=True).any()).row(0)
     frame = frame.with_columns(
@@ -172,7 +175,7 @@ def refuse_empty(file: File) -> None:
 
 def names_of(file: File) -> list[str]:
     """The names in a file's first line, in lower case."""
-    first = file.head.partition(b"\n")[0].decode(errors="replace")
+    first = file.first_line.decode(errors="replace")
     return [part.strip().strip('"').lower() for part in first.split(separator_of(first.encode()))]
 
 

@@ -6,6 +6,8 @@ their text, so the text is the query's id here.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 import polars as pl
 
 from karat.errors import BadInput
@@ -14,6 +16,7 @@ from karat.formats.format import Format, Narrow, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
+from karat.records.names import LABEL
 
 #: How Quepid's export begins, and what a grade may be in a table that another tool or a person made.
 QUEPID = ["query", "docid"]
@@ -49,20 +52,29 @@ def has_judges(file: File) -> bool:
     """Whether the first line is a query, a document and two names or more, none of which karat knows.
 
     One such name may be a column of labels that is misspelt: that is for the reader of tables to say. Two may be
-    features of documents, so they must hold grades; in Quepid's own `query,docid` they always do.
+    features of documents, so they must hold grades; in Quepid's own `query,docid` they always do. A book of Quepid has
+    but one judge often: one name beside `query,docid` is that judge's where it looks like a person's name or address.
     """
     names = names_of(file)
-    if file.ending not in (".csv", ".tsv") or len(names) < 4:
+    quepid = names[:2] == QUEPID
+    if file.ending not in (".csv", ".tsv") or len(names) < (3 if quepid else 4):
         return False
     known = Judgments.schema.chosen(names)
     if known.keys() != {"query", "doc"} or {"rank", "score", "system"} & {*names}:
         return False
-    return names[:2] == QUEPID or _hold_grades(file)
+    return (quepid and (len(names) > 3 or _is_person(file.first_line))) or (len(names) > 3 and _hold_grades(file))
+
+
+def _is_person(header: bytes) -> bool:
+    """Whether the last name of a header is what Quepid calls a judge: a full name, an address, or anonymous."""
+    name = header.decode(errors="replace").strip().rpartition(",")[2].strip('"')
+    slip = get_close_matches(name.lower(), ("label", *LABEL))
+    return not slip and (name == "anonymous" or "@" in name or " " in name.strip() or name[:1].isupper())
 
 
 def _hold_grades(file: File) -> bool:
     """Whether the cells of judges in the first lines are small whole numbers, or empty."""
-    first, *rows = file.head.decode("utf-8", "replace").splitlines()
+    first, *rows = file.head[len(file.blank) :].decode("utf-8", "replace").splitlines()
     separator, names = separator_of(first.encode()), names_of(file)
     known = [names.index(header) for header in Judgments.schema.chosen(names).values()]
     cells = [row.split(separator) for row in rows[:100]]

@@ -36,9 +36,7 @@ def read_letor(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
         expected="a label, qid:QUERY and features as 1:0.5",
         found=lambda row: f'"{lines["text"][row][:60]}"',
     )
-    comment = pl.col("comment").str.strip_chars()
-    named = pl.coalesce(comment.str.extract(DOCID), comment.str.extract(r"^(\S+)$"))
-    frame = parts.select("query", named.alias("doc"), "label", "features", "line")
+    frame, by_word = _named(parts)
     if frame["doc"].null_count() and frame["doc"].count():
         source.refuse(frame["doc"].is_null(), expected="a document, as #docid = d1", found=lambda row: "none")
     nameless = frame["doc"].null_count() > 0
@@ -49,9 +47,27 @@ def read_letor(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     notes = [note for note in judgments.notes if "not understood" not in note]
     if features.width:
         notes.append(f"{file.name}: {count(features.width, 'feature')} as columns {', '.join(features.columns[:3])}...")
+    if by_word:
+        notes.append(f"{file.name}: the first word behind # counts as the document's id")
     if nameless:
         notes.append(f"{file.name}: no line names its document: the numbers of the lines are the ids")
     return replace(judgments, notes=tuple(notes))
+
+
+def _named(parts: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+    """The lines with their documents, and whether these are the first of several words.
+
+    The examples of the Elasticsearch plugin, and Quepid, write the document and then the query: `# 7555 rambo`. Other
+    words stand there again and again, so the first ones are ids only where no query has one twice.
+    """
+    comment = pl.col("comment").str.strip_chars()
+    told, first = comment.str.extract(DOCID), comment.str.extract(r"^(\S+?)(?:;?\s|$)")
+    frame = parts.select("query", "label", "features", "line", pl.coalesce(told, first).alias("doc"), told=told)
+    alone = parts.select(told.is_not_null() | comment.str.contains(r"^\S*$")).to_series().fill_null(True)
+    if alone.all():
+        return frame.drop("told"), False
+    once = not frame.select("query", "doc").is_duplicated().any()
+    return frame.with_columns(doc="doc" if once else "told").drop("told"), once
 
 
 def _features(frame: pl.DataFrame, source: Source) -> pl.DataFrame:

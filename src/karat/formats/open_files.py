@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked, unpa
 #: Endings of packed files, before which the ending stands that tells the format.
 ENDINGS = (".gz", ".zst", ".lz4")
 NEWLINE = b"\n"
+BLANK = re.compile(rb"(?:[ \t]*\r?\n)*")
 #: What Excel writes, or wants, above a table: `sep=;` says what divides its cells.
 SEPARATOR = b"sep="
 BOM = b"\xef\xbb\xbf"
@@ -81,6 +83,16 @@ class File:
         """The first bytes, unpacked and without a byte order mark, to tell formats apart."""
         raw = self._raw_head
         return _below_separator((head_of(raw, HEAD) if raw.startswith(PACKED) else raw[:HEAD]).removeprefix(BOM))
+
+    @property
+    def blank(self) -> bytes:
+        """The blank lines above everything else, which no table begins with."""
+        return BLANK.match(self.head)[0]  # type: ignore[index]  # nothing matches, too
+
+    @property
+    def first_line(self) -> bytes:
+        """The first line that is not blank."""
+        return self.head[len(self.blank) :].partition(NEWLINE)[0]
 
     @cached_property
     def above(self) -> int:

@@ -150,7 +150,7 @@ def headers_of(file: File) -> list[str]:
             return []
     if head.lstrip().startswith(b"{"):
         return [*dict.fromkeys(name for line in head.splitlines() for name in _keys(line))]
-    first = head.partition(b"\n")[0].decode(errors="replace").strip()
+    first = file.first_line.decode(errors="replace").strip()
     separator = max("\t;,", key=lambda sign: (first.count(sign), sign == ","))
     try:
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
