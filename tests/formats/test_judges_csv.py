@@ -54,6 +54,15 @@ def test_columns_may_be_called_and_ordered_as_they_like(tmp_path: Path) -> None:
     ]
 
 
+def test_what_judges_were_shown_is_no_judge(tmp_path: Path) -> None:
+    text = 'Query;Doc;Title;URL;Anna;Ben\nq1;d1;"Tea; black";http://x/1;2;1\nq1;d2;Milk;http://x/2;;0\n'
+    assert kt.read_judgments(written(tmp_path, text)).frame.select("doc", "label", "judge").rows() == [
+        ("d1", 2.0, "Anna"),
+        ("d1", 1.0, "Ben"),
+        ("d2", 0.0, "Ben"),
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

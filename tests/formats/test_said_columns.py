@@ -104,6 +104,19 @@ def test_a_study_takes_them_for_all_its_files(tmp_path: Path) -> None:
         Study.load(tmp_path, columns="label=X")
 
 
+def test_a_study_of_files_with_other_names_is_told_which_column_is_which(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("term_id,term\n1,tea\n2,milk\n")
+    (tmp_path / "d.csv").write_text("sku,name,body\np1,Tea pot,black\np2,Milk,white\n")
+    (tmp_path / "a.csv").write_text("term_id,sku,points\n1,p1,2\n1,p2,1\n2,p2,3\n")
+    words = ["init", str(tmp_path / "shop"), *(str(tmp_path / name) for name in ("a.csv", "q.csv", "d.csv"))]
+    assert "or which column is which with --columns" in karat(*words).stderr
+    done = karat(*words, "--columns", "query=term_id,doc=sku,score=points,text=term,title=name")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "shop" / "queries.csv").read_text() == "query,text\n1,tea\n2,milk\n"
+    assert (tmp_path / "shop" / "tasks.csv").read_text() == "query,doc\n1,p1\n1,p2\n2,p2\n"
+    assert '"title":"Tea pot"' in (tmp_path / "shop" / "documents.jsonl").read_text()
+
+
 @pytest.mark.parametrize("head", ["session,query,do\rc,rank,clicked", "query,clicked," + "x" * 200_000])
 @pytest.mark.parametrize("more", [(), ("--columns", "doc=page")])
 def test_a_carriage_return_or_no_end_among_the_names_is_bad_input(

@@ -109,7 +109,7 @@ def test_the_columns_of_beir_are_understood(tmp_path: Path) -> None:
 def test_lists_and_objects_are_no_cells(tmp_path: Path) -> None:
     for cell in ('"doc": ["d"], "label": 1', '"doc": "d", "label": [1]', '"doc": "d", "label": {"a": 1}'):
         path = saved(tmp_path, '{"query": "q", ' + cell + "}\n", "x.jsonl")
-        with pytest.raises(kt.BadInput, match="found lists or objects"):
+        with pytest.raises(kt.BadInput, match=r"found lists or objects.*; put the one value itself there"):
             kt.read_judgments(path)
 
 

@@ -41,7 +41,8 @@ def test_a_table_without_a_first_line_of_names_is_told_what_to_put_there(
     first = text.splitlines()[0]
     assert said == (
         f'x.csv line 1: expected the names of the columns, found none that is known: "{first}"; '
-        f"if this is data, put a line of names above it, such as {names}"
+        f"if this is data, put a line of names above it, such as {names}; "
+        f"if these are names, say which is which: --columns query=..."
     )
 
 

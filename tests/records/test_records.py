@@ -23,6 +23,14 @@ def test_pandas_frames_are_taken() -> None:
     assert kt.Judgments.of(frame).frame.rows() == [("1", "a", 1.0), ("1", "b", None)]
 
 
+def test_ids_that_pandas_made_numbers_with_decimals_are_whole_again() -> None:
+    labels = kt.Judgments.of(pandas.DataFrame({"qid": [301.0, 302.5], "docno": [7.0, 8.0], "label": [1, 0]}))
+    assert labels.frame.select("query", "doc").rows() == [("301", "7"), ("302.5", "8")]
+    lost = pandas.DataFrame({"qid": [1e23, 301.0], "docno": ["a", "b"], "label": [1, 0]})
+    with pytest.raises(kt.BadInput, match=r"row 1: expected a text as query \(column qid\), found .1e\+23"):
+        kt.Judgments.of(lost)  # of 23 digits such a number keeps 16: two ids may be one
+
+
 def test_input_is_not_changed() -> None:
     frame = pl.DataFrame({"qid": ["q"], "docid": ["d"], "rel": [1]})
     kt.score(frame, {"q": {"d": 1.0}}, "P@1")

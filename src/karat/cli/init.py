@@ -6,6 +6,7 @@ import click
 
 from karat.cli import options
 from karat.cli.messages import tell_notes
+from karat.cli.reading_options import columns
 from karat.formats.example import write_example
 
 EXAMPLES = """\b
@@ -13,6 +14,7 @@ Examples:
   karat init my-study                     (a small example, to be changed)
   karat init my-study --title "Shoes" --empty
   karat init shoes old.run new.run queries.csv documents.jsonl --depth 5 --n-results 60
+  karat init shoes a.csv queries.csv products.csv --columns query=term_id,doc=sku,title=name
   karat serve my-study"""
 
 
@@ -30,6 +32,7 @@ Examples:
 )  # fmt: skip
 @options.depth(10)
 @options.seed
+@columns
 def init(
     folder: str, files: tuple[str, ...], title: str | None, empty: bool, results: int | None, depth: int, seed: int
 ) -> None:

@@ -6,6 +6,7 @@ their text, so the text is the query's id here.
 
 from __future__ import annotations
 
+import csv
 from difflib import get_close_matches
 
 import polars as pl
@@ -16,11 +17,14 @@ from karat.formats.format import Format, Narrow, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
+from karat.records.column import plain
 from karat.records.names import LABEL
 
 #: How Quepid's export begins, and what a grade may be in a table that another tool or a person made.
 QUEPID = ["query", "docid"]
 GRADES = {"", *(str(grade) for grade in range(-2, 11))}
+#: What a sheet shows judges of a query or a document, and no judge is called.
+SHOWN = ("query_text", "title", "snippet", "url", "text")
 
 
 def read_judges(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
@@ -32,7 +36,7 @@ def read_judges(file: File, scale: Scale | None = None, drop_bad_labels: bool = 
             file.name, expected="a query, a document and a column for each judge", found=", ".join(frame.columns)
         )
     query, doc = chosen["query"], chosen["doc"]
-    judges = [name for name in frame.columns if name not in (query, doc)]
+    judges = [name for name in frame.columns if name not in (query, doc) and plain(name) not in SHOWN]
     named = frame.rename({query: "query", doc: "doc"}).with_row_index("_row")
     long = named.unpivot(judges, index=["_row", "query", "doc"], variable_name="judge", value_name="label")
     rated = long.filter(pl.col("label").fill_null("").str.strip_chars() != "").sort("_row", maintain_order=True)
@@ -55,7 +59,7 @@ def has_judges(file: File) -> bool:
     features of documents, so they must hold grades; in Quepid's own `query,docid` they always do. A book of Quepid has
     but one judge often: one name beside `query,docid` is that judge's where it looks like a person's name or address.
     """
-    names = names_of(file)
+    names = [name for name in names_of(file) if plain(name) not in SHOWN]
     quepid = names[:2] == QUEPID
     if file.ending not in (".csv", ".tsv") or len(names) < (3 if quepid else 4):
         return False
@@ -77,7 +81,8 @@ def _hold_grades(file: File) -> bool:
     first, *rows = file.head[len(file.blank) :].decode("utf-8", "replace").splitlines()
     separator, names = separator_of(first.encode()), names_of(file)
     known = [names.index(header) for header in Judgments.schema.chosen(names).values()]
-    cells = [row.split(separator) for row in rows[:100]]
+    known += [place for place, name in enumerate(names) if plain(name) in SHOWN]
+    cells = [*csv.reader(rows[:100], delimiter=separator)]  # texts may hold the separator
     whole = [row for row in cells if len(row) == len(names)]
     grades = [cell.strip().strip('"') for row in whole for n, cell in enumerate(row) if n not in known]
     return any(grades) and all(grade in GRADES for grade in grades)

@@ -49,7 +49,7 @@ def kind_of(path: str, format: str | None = None) -> str:
         file.name,
         expected="columns that tell what it holds",
         found=", ".join(headers) + (f", which could be {' or '.join(kinds)}" if kinds else ""),
-        remedy=f"say it with --kind ({', '.join(kinds or READERS)})",
+        remedy=f"say it with --kind ({', '.join(kinds or READERS)}), or which column is which with --columns",
     )
 
 

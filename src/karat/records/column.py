@@ -15,6 +15,8 @@ from karat.records.source import Source
 #: As near to a column's name as a header must be to be a slip (two letters of five that changed places: 0.8), and the
 #: shortest name that is looked at: what is near to "id" is many a word.
 NEAR, SHORTEST = 0.79, 3
+#: From here on, not every whole number is one of those that a column of numbers with decimals holds.
+WHOLE = 2**53
 
 
 @lru_cache(maxsize=4096)  # the same hundred names are compared in every table
@@ -91,6 +93,8 @@ class Column:
             if values.dtype == pl.String and self.dtype != pl.String:
                 values = values.str.strip_chars()
             typed = values.cast(self.dtype, strict=False)
+            if self.dtype == pl.String and values.dtype.is_float():
+                typed = _texts_of(values)
             if self.dtype == pl.Int64 and values.dtype.is_float():
                 typed = typed.set((typed != values).fill_null(False), None)
         if values.dtype == pl.String:
@@ -117,6 +121,18 @@ class Column:
             remedy=f"{self.name} is {self.about}",
         )
         return typed
+
+
+def _texts_of(numbers: pl.Series) -> pl.Series:
+    """Numbers as texts: whole ones, which pandas has as 301.0 beside an empty cell, as such; none that lost digits.
+
+    >>> _texts_of(pl.Series([301.0, 1.5, 1e23, float("nan")])).to_list()
+    ['301', '1.5', None, None]
+    """
+    number = pl.col(numbers.name)
+    small = number.is_finite() & (number.abs() < WHOLE)
+    whole = pl.when(small & (number == number.round(0))).then(number.cast(pl.Int64, strict=False).cast(pl.String))
+    return numbers.to_frame().select(whole.otherwise(pl.when(small).then(number.cast(pl.String)))).to_series()
 
 
 def _all_from(numbers: pl.Series, least: float) -> bool:

@@ -137,7 +137,8 @@ class Schema:
                 f"{source.name} line 1",
                 expected="the names of the columns",
                 found=f'none that is known: "{source.header}"',
-                remedy=f"if this is data, put a line of names above it, such as {self.first_line(source.separator)}",
+                remedy=f"if this is data, put a line of names above it, such as {self.first_line(source.separator)}; "
+                f"if these are names, say which is which: --columns {missing[0]}=...",
             )
         if missing:
             raise BadInput.at(
@@ -152,7 +153,14 @@ class Schema:
             )
         for name in self.names:
             if name in frame.columns and frame[name].dtype.is_nested():
-                raise BadInput.at(source.name, expected=f"single values as {name}", found="lists or objects")
+                dtype = frame[name].dtype
+                inside = f" with {', '.join(f.name for f in dtype.fields[:4])}" if isinstance(dtype, pl.Struct) else ""
+                raise BadInput.at(
+                    source.name,
+                    expected=f"single values as {name}",
+                    found=f"lists or objects{inside}",
+                    remedy="put the one value itself there",
+                )
         if notes is not None:
             notes += self.not_understood(frame.columns, source)
         return self._with_points(frame, source, notes) if source.separator == ";" else frame
