@@ -12,9 +12,11 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats import read_documents, read_queries, read_runs, write
+from karat.formats.csv import write_csv
 from karat.formats.example import write_example
 from karat.formats.kinds import kind_of
 from karat.formats.merge import unique_system_names
+from karat.formats.open_files import write_bytes
 from karat.records import Documents, Queries, Runs
 from karat.records.base import count
 from karat.records.runs import joined, ranked
@@ -122,4 +124,4 @@ def _write(
             write(mine, place / "runs" / f"{names[system]}.run")
     write(queries, place / "queries.csv")
     write(documents, place / "documents.jsonl")
-    chosen.write_csv(place / "tasks.csv")
+    write_bytes(str(place / "tasks.csv"), write_csv(chosen))
