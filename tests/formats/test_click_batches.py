@@ -117,6 +117,55 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     assert batches.BYTES > 5000  # runs are cut as before
 
 
+def events(frame: pl.DataFrame = LOG) -> pl.DataFrame:
+    """The same log with a row for each event, in no order."""
+    shown = frame.drop("clicked", "dwell").with_columns(action=pl.lit("impression"))
+    clicked = frame.filter("clicked").drop("clicked", "dwell").with_columns(action=pl.lit("click"))
+    other = shown.head(40).with_columns(action=pl.lit("hover"))
+    return pl.concat([shown, clicked, other]).sample(fraction=1, shuffle=True, seed=1)
+
+
+@pytest.mark.parametrize("searches", [False, True])
+def test_events_in_parquet_come_some_sessions_at_a_time(tmp_path: Path, searches: bool) -> None:
+    table = events()
+    table = table.with_columns(search_id=pl.col("session") + "/" + pl.col("query")) if searches else table
+    path = written(tmp_path, "events.parquet", table)
+    found = in_batches(path)
+    assert len([*click_batches.click_batches(path)]) > 2
+    assert_same(found, kt.click_labels_by_rank(kt.read_clicks(path)))
+    assert "40 events that are neither impressions nor clicks left aside (hover)" in found.notes
+    assert any("count as of one search" in note for note in found.notes) != searches
+
+
+def test_what_is_wrong_with_events_is_said_of_the_whole_file(tmp_path: Path) -> None:
+    table = events()
+    bad = table.with_columns(rank=pl.when(pl.int_range(pl.len()) == 1000).then(0).otherwise("rank"))
+    with pytest.raises(BadInput, match=r"bad\.parquet row 1001: expected a whole number from 1 as rank"):
+        in_batches(written(tmp_path, "bad.parquet", bad))
+    with pytest.raises(BadInput, match=r"no\.parquet: expected clicks among the events .*found impression, hover"):
+        in_batches(written(tmp_path, "no.parquet", table.filter(pl.col("action") != "click")))
+    path = written(tmp_path, "cut.parquet", table)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(BadInput, match=r"cut\.parquet: expected a Parquet file"):
+        in_batches(path)
+    with pytest.raises(BadInput, match="found clicks alone"):
+        in_batches(written(tmp_path, "alone.parquet", table.filter(pl.col("action") == "click")))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"session": pl.when(pl.int_range(pl.len()) != 7).then("session")},  # whose event is it?
+        {"search_id": pl.lit("one search of all sessions")},
+        {"time": pl.lit("2024-01-01T00:00:00"), "dwell": pl.lit(None, pl.Float64)},
+        {"rank": pl.when(pl.int_range(pl.len()) != 7).then("rank")},
+    ],
+)
+def test_events_that_sessions_do_not_part_are_read_at_once(tmp_path: Path, change: dict[str, pl.Expr]) -> None:
+    path = written(tmp_path, "events.parquet", events().with_columns(**change))
+    assert isinstance(click_batches.click_batches(path), kt.ClickLog)
+
+
 def test_events_and_counts_are_read_at_once(tmp_path: Path) -> None:
     (tmp_path / "events.csv").write_text("query,doc,rank,action\nq,d,1,impression\nq,d,1,click\n")
     (tmp_path / "counts.csv").write_text("query,doc,clicks\nq,d,3\n")

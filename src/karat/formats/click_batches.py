@@ -1,7 +1,8 @@
 """Click logs in batches: what is larger than memory is read some hundred thousand rows at a time.
 
 A log with a row for each result shown comes so from CSV, TSV and JSON lines, packed or not, and from Parquet. Events
-have to be brought together by search first, and are read at once, as are counts.
+have to be brought together by search first: from Parquet they come some sessions at a time, where every event names its
+session. Other events are read at once, as are counts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.batches import BYTES, ROWS, UNPACKED, one_ahead
-from karat.formats.click_events import is_events
+from karat.formats.click_events import EVENTS, Told, is_events, log_of_part
 from karat.formats.format import Format, Rows, format_of
 from karat.formats.open_files import NEWLINE, File
 from karat.formats.read import read_clicks
@@ -39,8 +40,12 @@ class LogParts:
 
     files: Sequence[tuple[File, Format]]
     rows: int
+    #: The column by which a file of events is dealt into parts.
+    by: str | None = None
 
     def __iter__(self) -> Iterator[ClickLog]:
+        if self.by is not None:
+            return one_ahead(_parts_of_events(self.files[0][0], self.rows, self.by))
         return one_ahead(part for file, format in self.files for part in _parts(file, format))
 
 
@@ -49,7 +54,13 @@ def click_batches(path: PathLike, *more: PathLike) -> LogParts | ClickLog | Clic
     files = [File(str(one)) for one in (path, *more)]
     formats = [format_of(file, Clicks.schema) for file in files]
     if not all(map(_is_log, files, formats)):
-        return read_clicks(path, *more)
+        try:
+            by = None if more else _dealt_by(files[0], formats[0])
+        except pl.exceptions.PolarsError:  # a file that is broken: the reader says how
+            by = None
+        if by is None:
+            return read_clicks(path, *more)
+        return LogParts([(files[0], formats[0])], _about(files[0], formats[0]), by)
     rows = sum(map(_about, files, formats))
     return LogParts([*zip(files, formats, strict=True)], rows) if rows > FEW else read_clicks(path, *more)
 
@@ -64,6 +75,51 @@ def _is_log(file: File, format: Format) -> bool:
     headers = said_of(None).shown_in(headers_of(file))
     names = {name.strip().lower() for name in headers}
     return bool({"clicked", "click"} & names) and not is_events(headers)
+
+
+def _dealt_by(file: File, format: Format) -> str | None:
+    """The column that has a session for each event of a large file, if its sessions can be looked at one by one."""
+    from karat.formats.ubi import is_ubi_table  # formats are asked in the order in which they are loaded
+
+    if format.name != "parquet" or not file.on_disk or _about(file, format) <= FEW:
+        return None
+    table, said = pl.scan_parquet(file.path), said_of(None)
+    names = table.collect_schema().names()
+    if is_ubi_table(names) or not is_events(said.shown_in(names)):
+        return None
+    _, source = said.named_in((pl.DataFrame(schema=dict.fromkeys(names, pl.String)), Source(file.name)), EVENTS)
+    chosen = EVENTS.chosen(names, source.columns)
+    session, whole = chosen.get("session"), [chosen[n] for n in ("session", "rank", "impression") if n in chosen]
+    # A stay is as logged where some event has one: that is for all events to say.
+    if session is None or {"dwell", "time"} <= {*chosen}:
+        return None
+    if any(table.select(pl.col(whole).null_count()).collect().row(0)):
+        return None
+    if "impression" in chosen:  # that of two sessions is in no one part
+        keys = table.select(
+            one=pl.col(chosen["impression"]).hash(), both=pl.struct(chosen["impression"], session).hash()
+        )
+        one, both = keys.select(pl.col("one", "both").n_unique()).collect().row(0)
+        return session if one == both else None
+    return session
+
+
+def _parts_of_events(file: File, rows: int, by: str) -> Iterator[ClickLog]:
+    """All events of some sessions at a time, and at the end what is to be said of all."""
+    # The file is gone through once for each part, so that parts are few and larger than others.
+    parts, told, log = rows // (4 * ROWS) + 1, Told(), None
+    for part in range(parts):
+        try:
+            frame = pl.scan_parquet(file.path).filter(pl.col(by).hash() % parts == part).collect()
+            log, more = log_of_part(*said_of(None).named_in((frame, Source(file.name)), EVENTS))
+        except (BadInput, pl.exceptions.PolarsError):
+            read_clicks(file.path)  # which names the row of the file, or says what is broken
+            raise
+        told += more
+        yield log
+    told.check(Source(file.name))
+    if log is not None:
+        yield ClickLog(log.frame.clear(), told.notes)
 
 
 def _about(file: File, format: Format) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from karat.errors import BadInput
@@ -44,8 +46,67 @@ def is_events(columns: list[str]) -> bool:
     return bool({action.name, *action.aliases} & headers) and not {"clicked", "click", "clicks"} & headers
 
 
+@dataclass(frozen=True)
+class Told:
+    """What was counted among events, to be said of them, or of all parts that they came in."""
+
+    clicks: int = 0
+    shown: int = 0
+    other: int = 0
+    nameless: int = 0
+    unseen: int = 0
+    unranked: int = 0
+    #: What events are called that are neither impressions nor clicks.
+    kinds: tuple[str, ...] = ()
+    #: What events of one search have in common where no column names it.
+    known_by: tuple[str, ...] = ()
+
+    def __add__(self, more: Told) -> Told:
+        numbers = ("clicks", "shown", "other", "nameless", "unseen", "unranked")
+        sums = {name: getattr(self, name) + getattr(more, name) for name in numbers}
+        return Told(**sums, kinds=(*dict.fromkeys(self.kinds + more.kinds),), known_by=more.known_by)
+
+    def check(self, source: Source) -> None:
+        """Refuse what is no log: without clicks, or with nothing else."""
+        if not self.clicks:
+            raise BadInput.at(
+                source.name,
+                expected=f"clicks among the events ({', '.join(CLICKED[:3])})",
+                found=", ".join((*(["impression"] if self.shown else []), *self.kinds)[:5]) or "no event",
+                remedy="give a table with a column clicked where clicks are called otherwise",
+            )
+        if not self.shown:
+            raise BadInput.at(
+                source.name,
+                expected="impressions beside the clicks",
+                found="clicks alone, so that nobody knows what was passed over",
+                remedy="add the events of results shown, or the searches with what they returned (ubi_queries)",
+            )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left aside, and what counts as what."""
+        kinds, known = ", ".join(self.kinds[:4]), " and ".join(self.known_by)
+        unseen = count(self.unseen, "result")
+        said = {
+            f"{count(self.other, 'event')} that are neither impressions nor clicks left aside ({kinds})": self.other,
+            f"{count(self.nameless, 'event')} without a document left aside": self.nameless,
+            f"events of one {known} count as of one search: no column names the search": bool(known),
+            f"{unseen} clicked without an impression of their own, which count as shown": self.unseen,
+            f"{count(self.unranked, 'result')} shown without a rank left aside": self.unranked,
+        }
+        return tuple(note for note, told in said.items() if told)
+
+
 def log_of_events(frame: pl.DataFrame, source: Source) -> ClickLog:
     """A table of events as a log; what was left aside is noted."""
+    log, told = log_of_part(frame, source)
+    told.check(source)
+    return ClickLog(log.frame, (*log.notes, *told.notes))
+
+
+def log_of_part(frame: pl.DataFrame, source: Source) -> tuple[ClickLog, Told]:
+    """All events of some sessions as a log, and what is to be said of them once the others are there, too."""
     notes: list[str] = []
     events = EVENTS.conform(frame, source, notes=notes)
     if "time" in events.columns:
@@ -57,60 +118,51 @@ def log_of_searches(events: pl.DataFrame, searches: pl.DataFrame, source: Source
     """Events, beside the lists that searches returned (impression, rank, doc, and what is known of each search)."""
     notes: list[str] = []
     events = EVENTS.conform(events, source, notes=notes)
-    return _log(events, searches, source, notes)
+    log, told = _log(events, searches, source, notes)
+    told.check(source)
+    return ClickLog(log.frame, (*log.notes, *told.notes))
 
 
-def _log(events: pl.DataFrame, searches: pl.DataFrame | None, source: Source, notes: list[str]) -> ClickLog:
+def _log(
+    events: pl.DataFrame, searches: pl.DataFrame | None, source: Source, notes: list[str]
+) -> tuple[ClickLog, Told]:
     action = pl.col("action").str.strip_chars().str.to_lowercase()
     events = events.with_columns(is_shown=action.is_in(SHOWN), is_click=action.is_in(CLICKED))
-    if not events["is_click"].any():
-        kinds = ", ".join(events["action"].unique(maintain_order=True).head(5).to_list())
-        raise BadInput.at(
-            source.name,
-            expected=f"clicks among the events ({', '.join(CLICKED[:3])})",
-            found=kinds or "no event",
-            remedy="give a table with a column clicked where clicks are called otherwise",
-        )
+    clicks = int(events["is_click"].sum())
     events = _with_dwell(events)
     other = events.filter(~pl.col("is_shown") & ~pl.col("is_click"))
-    if other.height:
-        kinds = ", ".join(other["action"].unique(maintain_order=True).head(4).to_list())
-        notes.append(f"{count(other.height, 'event')} that are neither impressions nor clicks left aside ({kinds})")
-    nameless = events.filter((pl.col("is_shown") | pl.col("is_click")) & pl.col("doc").is_null()).height
-    if nameless:
-        notes.append(f"{count(nameless, 'event')} without a document left aside")
-    events = events.filter((pl.col("is_shown") | pl.col("is_click")) & pl.col("doc").is_not_null())
+    kinds = tuple(other["action"].unique(maintain_order=True).head(5).to_list())
+    counted = events.filter(pl.col("is_shown") | pl.col("is_click"))
+    events = counted.filter(pl.col("doc").is_not_null())
+    known_by: tuple[str, ...] = ()
     if "impression" not in events.columns:
-        known = [name for name in ONE_SEARCH if name in events.columns]
-        events = events.with_columns(impression=pl.concat_str(known, separator="\x1f", ignore_nulls=True))
-        notes.append(f"events of one {' and '.join(known)} count as of one search: no column names the search")
+        known_by = tuple(name for name in ONE_SEARCH if name in events.columns)
+        events = events.with_columns(impression=pl.concat_str(known_by, separator="\x1f", ignore_nulls=True))
     seen = events if searches is None else _returned(events, searches, notes)
-    if not seen["is_shown"].any():
-        raise BadInput.at(
-            source.name,
-            expected="impressions beside the clicks",
-            found="clicks alone, so that nobody knows what was passed over",
-            remedy="add the events of results shown, or the searches with what they returned (ubi_queries)",
-        )
     first = [pl.col(name).drop_nulls().first() for name in seen.columns if name in _KEPT]
     rows = seen.group_by("impression", "doc", maintain_order=True).agg(
         *first, clicked=pl.col("is_click").any(), was_shown=pl.col("is_shown").any(), dwell=pl.col("dwell").max()
     )
     unseen = int((rows["clicked"] & ~rows["was_shown"]).sum())
-    if unseen:
-        notes.append(f"{count(unseen, 'result')} clicked without an impression of their own, which count as shown")
     # What some event of a search says of it holds for all that it showed; a search is at least a session of its own.
     of_search = [name for name in ("session", "user") if name in rows.columns]
     rows = rows.drop("was_shown").with_columns(pl.col(of_search).drop_nulls().first().over("impression"))
     rows = rows.with_columns(session=pl.coalesce(*of_search, "impression"))
-    empty = [name for name in rows.columns if rows[name].null_count() == rows.height]
-    rows = rows.drop(empty)
-    if "rank" in rows.columns and rows["rank"].null_count():
-        lost = rows["rank"].null_count()
-        notes.append(f"{count(lost, 'result')} shown without a rank left aside")
-        rows = rows.drop_nulls("rank")
+    rows = rows.drop([name for name in rows.columns if rows.height and rows[name].null_count() == rows.height])
+    unranked = rows["rank"].null_count() if "rank" in rows.columns else 0
+    rows = rows.drop_nulls("rank") if unranked else rows
+    told = Told(
+        clicks=clicks,
+        shown=int(seen["is_shown"].sum()),
+        other=other.height,
+        nameless=counted.height - events.height,
+        unseen=unseen,
+        unranked=unranked,
+        kinds=kinds,
+        known_by=known_by,
+    )
     made = ClickLog.check(rows, source=Source(source.name))
-    return ClickLog(made.frame, (*made.notes, *notes))
+    return ClickLog(made.frame, (*made.notes, *notes)), told
 
 
 _KEPT = ("query", "rank", "session", "user", "time", "team")
