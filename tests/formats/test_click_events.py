@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,19 @@ def test_parquet_of_the_indices_is_read_alike(tmp_path: Path) -> None:
     pl.DataFrame(with_text).write_parquet(tmp_path / "e.parquet")
     log = kt.read_clicks(tmp_path / "q.parquet", tmp_path / "e.parquet")
     assert sorted(log.frame.select("query", "doc", "clicked", "rank").rows()) == EXPECTED
+
+
+def test_parquet_may_have_numbers_for_ids_and_other_fields(tmp_path: Path) -> None:
+    shared = {"query_id": "i1", "client_id": 7, "timestamp": datetime(2024, 1, 1)}
+    search = {**shared, "user_query": "tv", "query_response_hit_ids": [11, 12], "query_attributes": {"price": 1}}
+    click = {"object": {"object_id": 12, "object_detail": {"sku": 1}}, "position": {"ordinal": 2, "x": 1.5}}
+    pl.DataFrame([search]).write_parquet(tmp_path / "q.parquet")
+    pl.DataFrame([{**shared, "action_name": "click", "event_attributes": click}]).write_parquet(tmp_path / "e.parquet")
+    log = kt.read_clicks(tmp_path / "q.parquet", tmp_path / "e.parquet")
+    assert log.frame.select("query", "doc", "rank", "clicked", "user").rows() == [
+        ("tv", "12", 2, True, "7"),
+        ("tv", "11", 1, False, "7"),
+    ]
 
 
 def test_session_user_stay_and_team_are_kept(tmp_path: Path) -> None:
