@@ -150,6 +150,8 @@ def test_a_backup_is_one_file_and_comes_back(tmp_path: Path) -> None:
         made = back_up(str(folder), str(tmp_path / "kept.zip"))
     shutil.rmtree(folder)
     assert restore(str(tmp_path / "kept.zip"), str(folder)) == made
+    for file in (tmp_path / "kept.zip", folder / "karat.db"):
+        assert file.stat().st_mode & 0o077 == 0, "who said what is for the owner alone"
     with study_at(folder) as store:
         assert tables(store) == before
     # What lies in the archive is a database by itself: nothing of it waits in a file beside.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -73,21 +77,38 @@ def run(
         os.environ[SETTINGS] = json.dumps(asdict(serving))
         if webhooks is not None:
             webhooks.start()  # once, not by each of them
-    uvicorn.run(
-        "karat.collect.serving:worker" if several else serving.app(folder, store, webhooks),
-        factory=several,
-        workers=workers,
-        host=serving.host,
-        port=serving.port,
-        http=Patient,
-        backlog=BACKLOG,
-        timeout_keep_alive=int(SENDING),
-        log_level="warning",
-        proxy_headers=serving.secure,
-        server_header=False,
-    )
-    if several and webhooks is not None:
-        webhooks.stop()
+    try:
+        with _ends_in_order():
+            uvicorn.run(
+                "karat.collect.serving:worker" if several else serving.app(folder, store, webhooks),
+                factory=several,
+                workers=workers,
+                host=serving.host,
+                port=serving.port,
+                http=Patient,
+                backlog=BACKLOG,
+                timeout_keep_alive=int(SENDING),
+                log_level="warning",
+                proxy_headers=serving.secure,
+                server_header=False,
+            )
+    finally:
+        if several and webhooks is not None:
+            webhooks.stop()
+        store.database.settle()  # whoever copies karat.db by hand now has all of it
+
+
+@contextmanager
+def _ends_in_order() -> Iterator[None]:
+    """A process that is told to end closes what it has open: uvicorn stops, then raises the signal again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def worker() -> FastAPI:

@@ -175,6 +175,12 @@ class Database:
         finally:
             self._within.connection = None
 
+    def settle(self) -> None:
+        """Bring all that was stored into the one file of an SQLite database, which then may be moved as files are."""
+        if self._one_writer:
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Give all connections back."""
         self.engine.dispose()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The database of a study's folder, and what SQLite and `karat serve` keep beside it.
 DATABASE = "karat.db"
+#: What judges said, and who they are, is for the owner alone.
+OWNER = 0o600
 #: A file whose size is more than so many times that of the archive is no backup.
 MOST_TIMES = 1000
 
@@ -59,6 +61,7 @@ def back_up(folder: str, out: str, *, database: str | None = None) -> Copied:
             for path, name in _of_folder(study.path):
                 archive.write(path, name)
             archive.write(kept, DATABASE)
+        packed.chmod(OWNER)  # it holds what judges said and who they are, as the database does
         # Put in place when it is whole: a full disk leaves no half of a backup.
         packed.replace(target)
     return copied
@@ -121,10 +124,7 @@ def _database(folder: Path, database: str | None, to: str, key: str) -> Copied:
         try:
             with closing(Database.open(to)) as target:
                 copied = copy_rows(source, target, key)
-                if target.dialect == "sqlite":
-                    # All of it in one file, which then may be moved as files are.
-                    with target.engine.connect() as connection:
-                        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                target.settle()
                 return copied
         except BaseException:
             if new:
@@ -175,6 +175,8 @@ def _unpack(archive: Path, target: Path) -> None:
                 if name.is_absolute() or ".." in name.parts or "\\" in file.filename:
                     raise BadInput.at(str(archive), expected="files of one folder", found=file.filename)
             packed.extractall(target)
+        if (target / DATABASE).is_file():  # an archive keeps no rights
+            (target / DATABASE).chmod(OWNER)
     except FileNotFoundError:
         raise BadInput(f"{archive}: no such file") from None
     except (zipfile.BadZipFile, OSError, EOFError) as error:
