@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from karat.cli.lock import alone_serving
+from karat.cli.study import opened_study
 from karat.errors import BadInput
 from karat.formats.study_folder import read_study
 from karat.store.database import Database
@@ -52,6 +53,18 @@ def test_a_link_in_place_of_the_lock_empties_no_file(folder: Path) -> None:
     with pytest.raises(BadInput, match="found a link"), alone_serving(folder / "karat.db", "here"):
         pass
     assert (folder.parent / "secret.md").read_text() == "the secret"
+
+
+def test_a_link_in_place_of_the_database_writes_nowhere_else(folder: Path) -> None:
+    (folder / "rules.md").write_text("Be kind.")
+    (folder / "karat.db").symlink_to(folder.parent / "elsewhere.db")
+    for load in (True, False):
+        with (
+            pytest.raises(BadInput, match="found one elsewhere"),
+            opened_study(str(folder), None, load=load, made=load),
+        ):
+            pass
+    assert not (folder.parent / "elsewhere.db").exists()
 
 
 def test_the_database_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def opened_study(path: str, database: str | None, *, load: bool = False, made: b
 def open_study(path: str, database: str | None, *, load: bool = False, made: bool = True) -> Opened:
     """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
     from karat.errors import MissingExtra
-    from karat.formats.study_folder import read_study
+    from karat.formats.study_folder import read_study, within
     from karat.records.base import count
 
     try:
@@ -81,7 +81,7 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
             study, practice = folder.study, what != "task"
             task_rows(table.frame, study.scale, study.groups, practice=practice, source=table.source)
     with in_plain_words(), ExitStack() as on_failure:
-        store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=made)
+        store = Store.open(database or str(within(folder.path, folder.path / "karat.db")), folder.study, made=made)
         on_failure.callback(store.close)
         for what, table in wanted:
             if table is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karat.errors import BadInput, MissingExtra
+from karat.formats.study_folder import within
 from karat.labels import GOLD
 from karat.labels.selection import LLM
 from karat.records import Judgments, Records
@@ -71,7 +72,7 @@ def check_there(folder: Path, database: str | None) -> None:
     except ImportError:
         raise MissingExtra.named("collect", "the database of a study") from None
 
-    file = file_of(database or str(folder / "karat.db"))
+    file = file_of(database or str(within(folder, folder / "karat.db")))
     if file is not None and not str(file).startswith("file:") and not file.exists():
         raise BadInput.at(
             str(folder) if database is None else "the database",
