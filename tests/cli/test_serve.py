@@ -66,6 +66,13 @@ def test_references_to_nothing_are_counted_and_named(study: Path) -> None:
     assert "note: 1 result list of the tasks in no run, shown empty: nobody for 1." in said
 
 
+def test_practice_on_what_is_asked_afterwards_is_said(study: Path) -> None:
+    (study / "tasks.csv").write_text("query,doc\n1,starter\n1,hoof-care\n")
+    (study / "practice.csv").write_text("query,doc,gold\n1,starter,2\n")
+    said = serve(study).output
+    assert "note: 1 practice item is a task, too: judges are told the right answer before they are asked" in said
+
+
 def test_a_study_without_tasks_says_so(study: Path) -> None:
     pl.read_csv(study / "tasks.csv").clear().write_csv(study / "tasks.csv")
     assert "there are no tasks" in serve(study).output

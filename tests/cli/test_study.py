@@ -136,6 +136,11 @@ def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str)
         ("tasks.csv", "query,doc\n1,a\n1,a\n\n1,\n", "tasks.csv line 5: expected doc for a task of kind judge"),
         ("tasks.csv", "query,doc,group\n1,a,\n1,b,crowd\n", "tasks.csv line 3: expected a group of judges"),
         ("tasks.csv", "query,left,right,expected\n1,plain,better,up\n", "tasks.csv line 2: expected left, equal"),
+        (
+            "tasks.csv",
+            "query,left,right,trap\n1,plain,better,maybe\n",
+            "tasks.csv line 2: expected true or false as trap",
+        ),
     ],
 )
 def test_a_slip_in_a_file_of_tasks_is_said_with_the_file_and_its_line(

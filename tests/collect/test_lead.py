@@ -10,11 +10,12 @@ from typing import Any
 import polars as pl
 from fastapi.testclient import TestClient
 
+from karat.collect.pay import paid_ids
 from karat.collect.people import set_password
 from karat.records import Platform, Rules
 from karat.store import Answer, add_tasks, answer, cant_tell, next_task
 from karat.store.exported import exported
-from karat.store.people import add_judge, remove_lead
+from karat.store.people import add_judge, all_judges, remove_lead
 from karat.validity import trusted
 
 
@@ -43,6 +44,45 @@ def test_the_people_file_says_who_did_what_and_who_is_to_be_paid(serving: Any) -
     assert lead.get("/api/export/pay.txt").text == "p0\n"
     assert here.judge().get("/api/export/pay.txt").status_code == 401
     assert idle
+
+
+def test_who_was_given_the_code_is_paid_though_little_was_left_to_ask_and_kept_labels_are_paid(serving: Any) -> None:
+    here = serving(platform=Platform(prolific=True, tasks=20), rules=Rules(labels=1, block=2, judges_per_pair=1))
+    for name in ("code", "none"):  # the second comes when nothing is left
+        visitor = here.client()
+        visitor.get(f"/enter?PROLIFIC_PID={name}")
+        token = {"X-CSRF-Token": visitor.get("/api/me").json()["csrf"]}
+        while (turn := visitor.get("/api/task/next").json())["task"] is not None:
+            visitor.post(f"/api/task/{turn['task']['id']}/answer", json={"label": 1}, headers=token)
+        assert (turn["state"], turn["completion"] is None) == ("done", name == "none")
+    assert paid_ids(here.store, 20) == ["code"], "three answers were all that there was to say"
+    failed = add_judge(here.store, source="prolific", external="failed")[0]["id"]
+    pair = {"query": "r", "left": "one", "right": "two"}
+    trap = pair | {"right_query": "q", "trap": True, "expected": "left"}
+    for more in ([{"query": "q", "doc": "x"}], [pair, trap]):
+        add_tasks(here.store, pl.DataFrame(more, infer_schema_length=None))
+        while all_judges(here.store)[-1]["state"] != "rejected" and (task := next_task(here.store, failed).task):
+            wrong = "left" if task["turned"] else "right"
+            said = Answer(label=1) if task["kind"] == "judge" else Answer(choice=wrong, reason="so")
+            answer(here.store, failed, task["id"], said)
+    assert all_judges(here.store)[-1]["state"] == "rejected", "a trap was failed"
+    assert paid_ids(here.store, 1) == ["code", "failed"], "the label stands, and is paid for"
+    assert paid_ids(here.store, 2) == ["code"]
+
+
+def test_of_two_leads_who_reject_at_once_the_first_ones_reason_stands(serving: Any) -> None:
+    here = serving(rules=Rules(labels=1, hours_apart=0))
+    lead, judge = here.lead(), add_judge(here.store)[0]["id"]
+    task = next_task(here.store, judge).task
+    assert task is not None
+    answer(here.store, judge, task["id"], Answer(label=1))
+    for why in ("at random", "spam"):
+        assert lead.post(f"/api/judges/{judge}/reject", json={"why": why}).status_code == 200
+    said = lead.post(f"/api/judges/{judge}/pause", json={})
+    assert (said.status_code, said.json()["detail"]) == (409, "judge 1 was rejected meanwhile: at random")
+    person = all_judges(here.store)[0]
+    assert (person["state"], person["why"]) == ("rejected", "at random")
+    assert exported(here.store, "log").frame["kind"].to_list().count("rejected") == 1
 
 
 def test_what_nobody_can_tell_is_withdrawn_and_what_was_said_stays(serving: Any) -> None:

@@ -15,7 +15,7 @@ from karat.collect.answers import Body, Name, Text
 from karat.collect.app_state import running_study
 from karat.collect.description import OPEN
 from karat.collect.overview import overview
-from karat.store import NotYours, reject_judge
+from karat.store import Conflict, NotYours, reject_judge
 from karat.store import people as stored
 from karat.store.leftovers import what_is_left
 from karat.store.withdrawing import withdraw
@@ -131,7 +131,10 @@ def _shown_once(request: Request, judge: dict[str, Any], token: str) -> dict[str
 
 def _state(request: Request, judge_id: int, state: str, why: str) -> dict[str, Any]:
     running = people.lead_at(request)
-    if stored.judge_by_id(running.store, judge_id) is None:
+    judge = stored.judge_by_id(running.store, judge_id)
+    if judge is None:
         raise NotYours("there is no such judge")
+    if state == "paused" and judge["state"] == "rejected":
+        raise Conflict(f"{judge['name']} was rejected meanwhile: {judge['why']}")
     stored.set_state(running.store, judge_id, state, why)
     return {"judge": judge_id, "state": state}

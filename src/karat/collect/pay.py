@@ -35,9 +35,14 @@ def people_file(store: Store) -> Table:
 
 
 def paid_ids(store: Store, enough: int) -> list[str]:
-    """The platform's ids of people who gave enough answers that stand (one at least), as a list to approve."""
+    """The platform's ids of people to be paid, as a list to approve.
+
+    These are all who gave enough answers that stand, also where others of theirs were rejected, and all who were given
+    the completion code after fewer, because nothing was left to ask, and were not rejected.
+    """
+    coded = pl.col("completion_code").is_not_null() & (pl.col("state") != "rejected")
     people = people_frame(store).filter(
-        pl.col("source").is_in(PLATFORMS), pl.col("state") != "rejected", pl.col("answers") >= max(enough, 1)
+        pl.col("source").is_in(PLATFORMS), pl.col("answers") >= 1, (pl.col("answers") >= enough) | coded
     )
     return people["platform_id"].drop_nulls().to_list()
 

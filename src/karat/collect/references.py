@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -18,7 +19,7 @@ NAMED = 5
 
 
 def references_to_nothing(store: Store, material: Material) -> list[str]:
-    """One line for each kind of thing that open tasks name and the study does not have.
+    """One line for each kind of thing that open tasks name and the study does not have, and for practice on tasks.
 
     >>> from karat.records import Scale, StudyDesign
     >>> store = Store.open("sqlite://", StudyDesign("s", "S", Scale.parse("bad, good")))
@@ -52,11 +53,22 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
         (docs, "document", "documents", "not in the file of documents, shown by id only"),
         (lacking, "result list", "result lists", "in no run, shown empty"),
     )
-    return [
+    said = [
         f"note: {_number(names, one, many)} of the tasks {what}: {_named(names)}."
         for names, one, many, what in found
         if names
     ]
+    asked = {stage: {_question(row) for row in rows if bool(row["practice"]) == stage} for stage in (True, False)}
+    if told := len(asked[True] & asked[False]):
+        what = "practice item is a task" if told == 1 else "practice items are tasks"
+        said.append(f"note: {told:,} {what}, too: judges are told the right answer before they are asked for theirs.")
+    return said
+
+
+def _question(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What a row asks about, whichever way round its lists stand."""
+    named = tuple(row[name] for name in ("kind", "query", "doc", "context", "subtopic"))
+    return (*named, frozenset((row[side], row[f"{side}_query"], row[f"{side}_docs"]) for side in "ab"))
 
 
 def not_in_the_files(

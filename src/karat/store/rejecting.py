@@ -28,8 +28,13 @@ _REJECT = Prepared(
 
 @transaction
 def reject_judge(store: Store, judge_id: int, why: str) -> None:
-    """Reject all that a judge said; the slots are open again."""
-    reject(store, lock_any(store, judge_id), why)
+    """Reject all that a judge said; the slots are open again.
+
+    Of two leads who do it at once, the first one's reason stands.
+    """
+    judge = lock_any(store, judge_id)
+    if judge["state"] != "rejected" or store.rows(_ALL, judge=judge_id, study=store.study_id):
+        reject(store, judge, why)
 
 
 def reject(store: Store, judge: dict[str, Any], why: str, *, kind: str | None = None) -> None:

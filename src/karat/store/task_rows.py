@@ -167,8 +167,11 @@ def _number(value: Any, name: str, at: str) -> float | None:
     return number
 
 
-def _truth(value: Any) -> bool:
-    return str(value).strip().lower() in ("true", "1", "yes")
+def _truth(value: Any, name: str, at: str) -> bool:
+    said = str(value).strip().lower().removesuffix(".0")
+    if said not in ("true", "1", "yes", "false", "0", "no"):
+        raise BadInput.at(at, expected=f"true or false as {name}", found=f'"{value}"')
+    return said in ("true", "1", "yes")
 
 
 def _docs(value: Any) -> str | None:
@@ -188,7 +191,7 @@ def _docs(value: Any) -> str | None:
 _READ: dict[str, Callable[[Any, str, str], Any]] = {
     **dict.fromkeys(TEXTS, lambda value, name, at: str(value)),
     **dict.fromkeys(("session", "order", "place", "labels", "repeat"), whole),
-    **dict.fromkeys(("closed", "trap", "practice"), lambda value, name, at: _truth(value)),
+    **dict.fromkeys(("closed", "trap", "practice"), _truth),
     **dict.fromkeys(("expected", "note"), lambda value, name, at: value or None),
     **dict.fromkeys(("gold", "probability"), _number),
     "round": lambda value, name, at: round_of(value, at),

@@ -235,7 +235,6 @@ def test_undo_tells_a_document_alone_from_the_same_after_another(page, press, se
         study.wait_for(number + 1, "answer")
         if not number:
             fresh(page)
-    page.goto(f"{study.url}/judge")
     page.wait_for_function("() => location.pathname === '/done'")
     listed = page.evaluate("fetch('/api/answers').then(said => said.json())")["answers"]
     assert sorted(answer["context"] for answer in listed) == ["", "Shoeing a horse, step by step"]

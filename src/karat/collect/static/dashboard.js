@@ -61,7 +61,7 @@ function judgeRow(row) {
     const made = await say(() => tell(`/api/judges/${row.id}/link`, {}));
     if (made) showLink(made);
   });
-  const reject = make("button", { type: "button", class: "quiet", "aria-label": `Reject ${row.name}`, disabled: row.state === "rejected" || null }, "Reject");
+  const reject = make("button", { type: "button", class: "quiet", "aria-label": `Reject ${row.name}`, disabled: (row.state === "rejected" && !row.answers) || null }, "Reject");
   reject.addEventListener("click", async () => {
     const why = window.prompt(`All that ${row.name} said is taken back, and asked of others. Why? (${row.name} is shown the reason.)`, "");
     if (why === null) return;
