@@ -108,6 +108,16 @@ def test_a_run_that_comes_later_adds_its_documents_where_runs_are_what_is_judged
         ("[[aspects]]\ndefinition = 'x'", "a name for each aspect"),
         ("[platform]\ngroup = 'crowd'", "a platform group of judges"),
         ("groups = []", "something in groups"),
+        ("groups = ['']", "study.toml: groups: expected a text in one line, of 1 to 200 characters, found ''"),
+        ("cant_tell = ['']", "cant_tell: expected a text in one line"),
+        (f"id = '{'i' * 81}'", "id: expected a text in one line, of 1 to 80 characters"),
+        ("[[aspects]]\nname = 'overall'", 'expected another name for each aspect, .*found "overall"'),
+        ("[[aspects]]\nname = 'a'\n[[aspects]]\nname = 'a'", 'expected another name for each aspect, .*found "a"'),
+        ("[platform]\ntasks = -5", r"\[platform\] tasks: expected 0 .all of them. or more, found -5"),
+        (f"[platform]\ncompletion_code = '{'C' * 81}'", "completion_code: expected a text in one line, of 1 to 80"),
+        ("[pairs]\nstrengths = 3", r"\[pairs\] strengths: expected 1 to 2, found 3"),
+        ("[pairs]\ndepth = 0", r"\[pairs\] depth: expected 1 to 1000, found 0"),
+        ("guidelines = 'guidlines.md'", "expected the guidelines in guidlines.md, found no such file in the folder"),
         ("groups = ['a', 'b', 'a']", 'each of groups once, found "a" again'),
         ("title = \n", "study.toml: expected TOML, found Invalid value .at line 1"),
         ("id = 'x'\nid = 'y'\n", "study.toml: expected TOML, found Cannot overwrite a value .at line 2"),
@@ -117,6 +127,12 @@ def test_a_slip_in_the_study_file_is_said(tmp_path: Path, wrong: str, said: str)
     (tmp_path / "study.toml").write_text(wrong)
     with pytest.raises(BadInput, match=said):
         read_study(str(tmp_path))
+
+
+def test_the_study_file_may_come_from_windows_and_needs_no_title(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_bytes(b'\xef\xbb\xbftitle = ""\r\ngroups = ["crowd"]\r\n')
+    study = read_study(str(tmp_path)).study
+    assert (study.title, study.groups) == (tmp_path.name, ("crowd",))
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def read_study(path: PathLike) -> StudyFolder:
             str(path), expected="a folder with study.toml", found="none", remedy=f"make one: karat init {path}"
         )
     try:
-        said = parse_toml(file.read_text(encoding="utf-8"), str(file))
+        said = parse_toml(file.read_text(encoding="utf-8-sig"), str(file))
     except UnicodeDecodeError as error:
         raise BadInput(f"{file}: {error}") from None
     try:
@@ -215,8 +215,11 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
     if platform.group and platform.group not in groups:
         raise BadInput.at(file, expected=f"a platform group of {', '.join(groups)}", found=f'"{platform.group}"')
     guidelines = said.get("guidelines", "")
-    if guidelines.endswith((".md", ".txt")) and (folder / guidelines).is_file():
-        guidelines = within(folder, folder / guidelines).read_text(encoding="utf-8")
+    if guidelines.endswith((".md", ".txt")) and not any(sign.isspace() for sign in guidelines):
+        named = within(folder, folder / guidelines)
+        if not named.is_file():
+            raise BadInput.at(file, expected=f"the guidelines in {guidelines}", found="no such file in the folder")
+        guidelines = named.read_text(encoding="utf-8-sig")
     rules = Rules(
         **{name: value for name, value in overlap.items() if name != "third_when_apart_by"},
         apart=float(overlap.get("third_when_apart_by", 1.0)),
@@ -226,7 +229,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
     )
     return StudyDesign(
         id=said.get("id") or folder.resolve().name,
-        title=said.get("title", folder.resolve().name),
+        title=said.get("title") or folder.resolve().name,
         scale=_scale(said.get("scale", {}).get("levels"), file),
         aspects=tuple(Aspect(aspect["name"], aspect.get("definition", "")) for aspect in aspects),
         guidelines=guidelines,

@@ -104,6 +104,11 @@ class Platform:
     #: The ids of Prolific's studies from which people may come; none means any.
     prolific_studies: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _text("[platform] completion_code", self.completion_code or "-", 80)
+        if not 0 <= self.tasks <= 1_000_000:
+            raise BadInput.at("[platform] tasks", expected="0 (all of them) or more", found=str(self.tasks))
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -175,6 +180,26 @@ class StudyDesign:
     depth: int = 10
 
     def __post_init__(self) -> None:
+        _text("id", self.id, 80)
+        _text("title", self.title, 1000)
+        names = [aspect.name for aspect in self.aspects]
+        for where, values in (
+            ("groups", self.groups),
+            ("[[aspects]] name", names),
+            ("[pairs] reasons", self.reasons),
+            ("[pairs] classes", self.classes),
+            ("cant_tell", self.cant_tell),
+        ):
+            for value in values:
+                _text(where, value, 200)
+        written = [name.strip().lower() for name in names]  # in labels Novelty and novelty are one aspect
+        for name, alike in zip(names, written, strict=True):
+            if alike == "overall" or written.count(alike) > 1:
+                expected = "another name for each aspect, and overall for none, which is the whole's"
+                raise BadInput.at("[[aspects]] name", expected=expected, found=f'"{name}"')
+        for where, many, most in (("strengths", self.strengths, 2), ("depth", self.depth, 1000)):
+            if not 1 <= many <= most:
+                raise BadInput.at(f"[pairs] {where}", expected=f"1 to {most}", found=str(many))
         if self.snippet is not None and not {*self.snippet.scale.grades} <= {*self.scale.grades}:
             # Labels of both stand in one table, whose scale is the page's.
             raise BadInput.at(
@@ -202,6 +227,13 @@ class StudyDesign:
             if self.snippet is None
             else {"question": self.snippet.question, "scale": _levels(self.snippet.scale)},
         }
+
+
+def _text(where: str, value: str, most: int) -> None:
+    """Refuse a name that cannot be shown in a line, or that no database keeps."""
+    if not value.strip() or len(value) > most or any(ord(sign) < 32 for sign in value):
+        short = value if len(value) <= 40 else f"{value[:40]}..."
+        raise BadInput.at(where, expected=f"a text in one line, of 1 to {most} characters", found=repr(short))
 
 
 def _levels(scale: Scale) -> list[dict[str, Any]]:
