@@ -219,9 +219,13 @@ def test_the_lead_pauses_releases_and_rejects(served: Any) -> None:
     assert (refused.status_code, refused.json()["detail"]) == (403, "lunch")
     lead.post(f"{path}/release")
     assert judge.get("/api/task/next").json()["state"] == "task"
-    lead.post(f"{path}/reject", json={"why": "spam"})
+    lead.post(f"{path}/reject", json={"why": "spam, as the US team says"})
     rows = lead.get("/api/export/judgments.csv").text.splitlines()
     assert len(rows) == 1
+    assert "Spam, as the US team says." in judge.get("/done").text
+    named = [lead.post("/api/invites", json={"name": name}) for name in (" ana\n maria ", "ana maria", " ")]
+    assert [said.status_code for said in named] == [200, 422, 200]
+    assert [said.json().get("name") for said in named] == ["ana maria", None, "judge 3"]
     assert lead.post("/api/judges/999/pause").status_code == 404
     assert lead.post("/api/invites", json={"group": "x"}).status_code == 422
 

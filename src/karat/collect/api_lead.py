@@ -90,7 +90,8 @@ def post_withdraw(request: Request, body: Withdrawn) -> dict[str, Any]:
 def post_invite(request: Request, body: Invite) -> dict[str, Any]:
     """Invite a judge: a personal link, shown this once."""
     running = people.lead_at(request)
-    return _shown_once(request, *stored.add_judge(running.store, group=body.group, name=body.name))
+    name = " ".join((body.name or "").split()) or None  # in one line, and not the same as another but for a space
+    return _shown_once(request, *stored.add_judge(running.store, group=body.group, name=name))
 
 
 @router.post("/judges/{judge_id}/link")

@@ -30,7 +30,7 @@ HEADERS = {
 }
 PLAIN = (
     "<!doctype html><meta charset='utf-8'><style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,"
-    "sans-serif;margin:1rem;max-width:75ch;white-space:pre-wrap;overflow-wrap:anywhere}}</style>{text}"
+    "sans-serif;unicode-bidi:plaintext;margin:1rem;max-width:75ch;white-space:pre-wrap;overflow-wrap:anywhere}}</style>{text}"
 )
 #: Elements for which browsers open connections though the policy forbids the load, or that steer a page.
 REACHING = re.compile(

@@ -97,7 +97,8 @@ def done(request: Request) -> Response:
         try:
             turn = next_task(running.store, judge["id"])
         except Closed as why:
-            return message_page(running, "Your work here has ended", f"{str(why).capitalize()}.")
+            said_why = str(why)  # in the lead's words: capitals in them stay
+            return message_page(running, "Your work here has ended", f"{said_why[:1].upper()}{said_why[1:]}.")
         if turn.state == "task":
             return RedirectResponse("/judge", 303)
         waits = turn.state == "wait"

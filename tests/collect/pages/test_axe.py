@@ -9,9 +9,10 @@ import pytest
 
 from karat import collect
 from karat.collect.live_figure import LiveFigure
-from karat.records.design import Aspect, Platform, Rules
+from karat.records import Scale
+from karat.records.design import Aspect, Platform, Rules, SnippetFirst
 from karat.store import Answer, answer, next_task
-from karat.store.people import add_judge, all_judges
+from karat.store.people import add_judge, all_judges, set_state
 from live_example import LIVE
 from simulated import THOROUGH
 
@@ -24,7 +25,12 @@ KINDS = {
     "pair": [{"query": "q1", "subtopic": "1", "left": "up", "right": "down"}],
     "code": [{"query": "q1", "kind": "code", "reason": "fewer adverts"}],
     "support": [{"query": "q1", "doc": "q1-d1", "sentence": "A farrier has a hoof knife."}],
+    "nugget": [{"query": "q1", "doc": "q1-d1", "nugget": "A farrier has a hoof knife."}],
+    "several": [{"query": "q1", "doc": "q1-d2", "context": ["q1-d0", "q1-d1"]}],
+    "snippet": JUDGE,
 }
+#: What the study says beside the tasks.
+WAYS = {"snippet": {"snippet": SnippetFirst(Scale.parse("0=would not open, 1=would open"), "Would you open it?")}}
 SIZES = {"wide": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 #: Every look for evidence; for every change one of each scheme and size.
 LOOKS = (
@@ -86,7 +92,7 @@ def test_in_the_dark_pages_differ_in_colours_only():
     "kind", ["judge", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in KINDS if kind != "judge")]
 )
 def test_axe_finds_nothing_serious_in_a_task(kind, still, press, serve):
-    study = serve(KINDS[kind], aspects=(Aspect("novelty", "says something new"),))
+    study = serve(KINDS[kind], aspects=(Aspect("novelty", "says something new"),), **WAYS.get(kind, {}))
     at_task(still, study)
     assert violations(still) == []
     press("o", "1")
@@ -140,11 +146,20 @@ def test_axe_finds_nothing_serious_on_the_way_in_and_at_the_end(still, serve):
     platform = Platform(prolific=True, mturk=True, completion_code="C0FFEE")
     rules = Rules(labels=3, apart=0)
     study = serve(JUDGE[:1], platform=platform, rules=rules, aspects=(Aspect("novelty", "says something new"),))
-    ways = ("/welcome", "/message?about=link", "/message?about=closed", "/signin", "/signin?wrong=1", "/signin?wait=30")
+    ways = ["/welcome", "/signin", "/signin?wrong=1", "/signin?wait=30"]
+    ways += [f"/message?about={about}" for about in ("link", "closed", "full")]
     for path in (*ways, "/enter?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h"):
         still.goto(study.url + path)
         assert (path, violations(still)) == (path, [])
     assert still.url.endswith("/preview")
+    for _ in range(3):  # somebody for whom nothing is free yet, and who has said nothing
+        next_task(study.store, add_judge(study.store)[0]["id"])
+    still.goto(study.link("late"))
+    still.goto(f"{study.url}/done")
+    assert still.inner_text("h1") == "One moment"
+    assert violations(still) == []
+    for row in all_judges(study.store):
+        set_state(study.store, row["id"], "paused")
     ends = ("PROLIFIC_PID=p", "workerId=w&assignmentId=a&hitId=h&turkSubmitTo=https://www.mturk.com")
     for parameters in ends:
         still.goto(f"{study.url}/enter?{parameters}")
@@ -178,3 +193,22 @@ def test_axe_finds_nothing_serious_on_the_dashboard(still, serve):
         still.wait_for_selector("#live svg")
         still.click(".live-more summary")
         assert (look, seen(still, look)) == (look, [])
+
+
+@pytest.mark.thorough
+def test_axe_finds_nothing_serious_on_the_dashboard_of_lists_with_a_link_and_what_is_left(still, serve):
+    study = serve([{"query": "q1", "left": "up", "right": "down"}], rules=Rules(judges_per_pair=3))
+    for name in ("ann", "bob"):
+        judge, _ = add_judge(study.store, name=name, source="prolific", external=f"5f{name}0123456789")
+        task = next_task(study.store, judge["id"]).task
+        answer(study.store, judge["id"], task["id"], Answer(choice="left", reason=f"{name} likes it", seconds=9.0))
+    set_state(study.store, judge["id"], "paused", "a break")
+    still.goto(f"{study.url}/lead")
+    still.get_by_label("Name").fill("lead")
+    still.get_by_label("Password").fill("a long password")
+    still.keyboard.press("Enter")
+    still.wait_for_selector("#pairs tbody tr")
+    still.wait_for_selector("#left button")
+    still.get_by_role("button", name="Make a link").click()
+    still.wait_for_selector("[data-link]")
+    assert violations(still) == []

@@ -7,7 +7,7 @@ import pytest
 
 from karat.collect.live_figure import LiveFigure
 from karat.records.design import Rules
-from karat.store import Answer, answer, next_task, opened
+from karat.store import Answer, answer, cant_tell, next_task, opened
 from karat.store.people import add_judge
 from live_example import LIVE
 
@@ -131,6 +131,29 @@ def test_an_invited_judge_comes_in_by_the_link_that_is_shown_once(page, study, c
     other.goto(f"{study.url}/lead")
     assert "/signin" in other.url, "a judge is no lead"
     other.context.close()
+
+
+def test_a_link_is_copied_by_its_button(page, study):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sign_in(page, study)
+    page.wait_for_selector("#invite button:enabled")
+    page.get_by_label("Name (optional)").press("Enter")
+    page.get_by_role("button", name="Copy the link of judge 3").click()
+    page.wait_for_selector("text=Copied")
+    link = page.locator("[data-link]").get_attribute("data-link")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+
+
+def test_what_nobody_there_can_do_is_withdrawn_by_a_button(page, serve):
+    study = serve(TASKS[:2], rules=Rules(labels=1))
+    ann = add_judge(study.store, name="ann")[0]["id"]
+    cant_tell(study.store, ann, next_task(study.store, ann).task["id"], Answer(reason="other"))
+    judged(study, ann, [1])
+    sign_in(page, study)
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Withdraw: 1 answer to 1 task needs 1 more person").press("Enter")
+    page.wait_for_function("() => document.querySelector('#finding').textContent.startsWith('1 of 1 answers')")
+    assert page.is_hidden("#t-left")
 
 
 def test_a_name_that_is_taken_is_said_beside_the_form_and_stays_there(page, study):

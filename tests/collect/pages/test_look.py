@@ -61,6 +61,24 @@ def test_long_words_and_addresses_stay_inside_their_lists_on_a_phone(chromium, s
     context.close()
 
 
+def test_a_text_begins_at_the_side_where_its_language_does(page, serve):
+    more = [
+        {"doc": "x", "title": "كيف تصنع shoe حدوة 🐴", "snippet": "نص عن horse shoe قصير", "url": "https://example.org"}
+    ]
+    study = serve([{"query": "q1", "doc": "x"}], more=more)
+    at_task(page, study)
+    sides = """(selector) => {
+        const box = document.querySelector(selector), first = document.createRange();
+        const text = document.createTreeWalker(box, NodeFilter.SHOW_TEXT).nextNode();
+        first.setStart(text, 0), first.setEnd(text, 1);
+        const at = first.getBoundingClientRect(), whole = box.getBoundingClientRect();
+        return [at.left - whole.left < 30, whole.right - at.right < 30];
+    }"""
+    assert page.evaluate(sides, "#document-title") == [False, True], "Arabic from the right"
+    assert page.evaluate(sides, ".document .snippet") == [False, True]
+    assert page.evaluate(sides, ".strip-query h1") == [True, False], "English from the left"
+
+
 def test_a_stranger_is_told_how_judges_come_in(page, serve):
     study = serve(JUDGE)
     page.goto(f"{study.url}/judge")

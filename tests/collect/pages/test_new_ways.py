@@ -45,8 +45,10 @@ def test_the_snippet_is_graded_before_the_page_is_shown(page, press, serve):
 
 
 def test_two_documents_are_read_in_order_before_the_third_is_judged(page, press, serve):
-    study = serve([{"query": "q1", "doc": "q1-d2", "context": ["q1-d0", "q1-d1"]}])
+    asked = "After these two, how good is it?"
+    study = serve([{"query": "q1", "doc": "q1-d2", "context": ["q1-d0", "q1-d1"]}], question_in_context=asked)
     at_task(page, study)
+    assert asked in page.inner_text(".answer")
     press("3")
     assert page.locator(".waits").count() == 1
     press("o")
