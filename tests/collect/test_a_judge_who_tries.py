@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import uuid4
 
 import polars as pl
 import pytest
+from sqlalchemy import event
 
 from karat.collect.app import create_app
 from karat.records import Documents, Queries, Rules, Runs, Scale, StudyDesign
@@ -103,3 +105,56 @@ def test_sides_fall_by_lot(crafty: Any) -> None:
             good = "left" if left[-1] else "right"
             judge.post(f"/api/task/{task['id']}/answer", json={"choice": good, "reason": "so"})
     assert 0.25 < sum(left) / len(left) < 0.75
+
+
+def test_a_trap_takes_the_database_the_same_work_as_a_pair(crafty: Any) -> None:
+    """Seconds tell how much is done: as many statements to find the next one, the same ones to keep the answer."""
+    done: list[str] = []
+
+    @event.listens_for(crafty.store.database.engine, "checkout")
+    def follow(connection: Any, *_: Any) -> None:
+        connection.set_trace_callback(lambda said: done.append(re.sub(r"'[^']*'|[0-9.]+", "?", said)))
+
+    asked: dict[bool, list[int]] = {True: [], False: []}
+    answered: dict[bool, set[tuple[str, ...]]] = {True: set(), False: set()}
+    for _ in range(3):
+        judge = crafty.judge()
+        for _ in range(12):
+            done.clear()
+            task = judge.get("/api/task/next").json()["task"]
+            trap = len({doc["doc"].split("-")[0] for side in ("left", "right") for doc in task[side]}) > 1
+            asked[trap].append(len(done))
+            good = next(side for side in ("left", "right") if task[side][0]["doc"].endswith("-0"))
+            done.clear()
+            judge.post(f"/api/task/{task['id']}/answer", json={"choice": good, "reason": "so"})
+            answered[trap].add(tuple(done))
+    assert len(asked[True]) == 12, "one of three"
+    # A judge's first one has no query before it: one statement less.
+    assert [{*sorted(numbers)[3:]} for numbers in asked.values()] == [{max(asked[True])}] * 2, asked
+    assert len(answered[True]) == len(answered[False]) == 1
+    assert answered[True] == answered[False]
+
+
+def test_a_document_with_a_known_grade_is_asked_about_like_any_other(crafty: Any) -> None:
+    """Wrong answers to it are taken like right ones; only the lead is told."""
+    known = {f"q{n}-0": 3.0 for n in range(4)}
+    rows = [{"query": f"q{n}", "doc": f"q{n}-{d}", "gold": known.get(f"q{n}-{d}")} for n in range(4) for d in (0, 1)]
+    add_tasks(crafty.store, pl.DataFrame(rows, infer_schema_length=None))
+    seen: dict[bool, set[str]] = {True: set(), False: set()}
+    judge = crafty.judge()
+    while (turn := judge.get("/api/task/next").json())["task"] is not None:
+        task = turn["task"]
+        path = f"/api/task/{task['id']}"
+        if task["kind"] != "judge":
+            judge.post(f"{path}/cant-tell", json={"reason": "other"})
+            continue
+        before = judge.get("/api/me").json()["progress"]
+        texts = [shape(task), shape(judge.get(f"{path}/others").json()["documents"])]
+        said = judge.post(f"{path}/answer", json={"label": 0})
+        fell = before["open"] - judge.get("/api/me").json()["progress"]["open"]
+        undone = judge.post(f"{path}/undo", json={})
+        again = judge.post(f"{path}/answer", json={"label": 1})
+        texts += [(reply.status_code, shape(reply.json())) for reply in (said, undone, again)]
+        seen[task["document"]["doc"] in known].add(repr([*texts, fell, "gold" in repr(task)]))
+    assert len(seen[True]) == 1
+    assert seen[True] == seen[False]

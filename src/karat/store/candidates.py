@@ -56,8 +56,8 @@ DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.
 
 
 @cache
-def candidates(order: Order, later: bool = False, apart: bool = False) -> Prepared:
-    """The first task with a free slot that a judge may do, in some order, its row held where nobody else is at it.
+def candidates(order: Order, later: bool = False, apart: bool = False, *, hold: bool = True) -> Prepared:
+    """The first task with a free slot that a judge may do, in some order; with `hold`, its row held, if nobody else is.
 
     `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `rest`: what
     others leave of their bundles, when there is nothing else; `trap`; `put off`: a trap that was. With `later`, also
@@ -77,7 +77,8 @@ def candidates(order: Order, later: bool = False, apart: bool = False) -> Prepar
     if apart and stage == "task":
         mine = mine.where(not_(_too_soon()))
     mine = mine.order_by(*by.get(order, [tasks.c.place]))
-    return Prepared(mine.limit(1).with_for_update(of=tasks, skip_locked=True))
+    first = mine.limit(1)
+    return Prepared(first.with_for_update(of=tasks, skip_locked=True) if hold else first)
 
 
 def _open(later: bool, *, rest: bool = False) -> Select[Any]:

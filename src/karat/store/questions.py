@@ -59,8 +59,8 @@ DUE = Prepared(
     select(reservations.c.id, reservations.c.task_id).where(*_DUE).order_by(reservations.c.task_id).limit(AT_ONCE)
 )
 #: What decides which questions are put: whether something was kept too long, whether there are practice, context,
-#: bundles or traps at all, whether the judge has bundles or put something off, and the query last met. Asked at once,
-#: because each question costs as much.
+#: bundles or traps at all, whether the judge has bundles or put something off, and the query last met, traps aside.
+#: Asked at once, because each question costs as much.
 SITUATION = Prepared(
     select(
         exists().where(*_DUE).label("due"),
@@ -76,7 +76,9 @@ SITUATION = Prepared(
         exists().where(reservations.c.judge_id == JUDGE, reservations.c.state == "later").label("put_off"),
         select(tasks.c.query)
         .join(reservations, reservations.c.task_id == tasks.c.id)
-        .where(reservations.c.judge_id == JUDGE)
+        .where(
+            reservations.c.judge_id == JUDGE, not_(tasks.c.trap)
+        )  # or a trap's query would come again right after it
         .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
         .limit(1)
         .scalar_subquery()

@@ -1,7 +1,7 @@
 """Traps: pairs whose better side is known, one in every block of pairs, at a place drawn for each judge.
 
-Nothing that a judge sees, counts or does may tell a trap from a pair: it can be put off and comes back, one may be
-unable to tell, and the counter of what is to come falls by one with each of them.
+Nothing that a judge sees, counts, times or does may tell a trap from a pair: it can be put off and comes back, one may
+be unable to tell, and the counter of what is to come falls by one with each of them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def trap_due(store: Store, names: dict[str, Any], *, last: bool = False) -> dict
     What was put off comes back at the end.
     """
     met, traps = store.rows(ask.PAIRS_MET, **names)[0].values()
-    trap = None
-    if _due(store, names, met, traps or 0, last=last):
-        trap = store.first(candidates("trap"), **names)
+    due = _due(store, names, met, traps or 0, last=last)
+    found = store.first(candidates("trap", hold=due), **names)  # also when none is due: the time it takes tells nothing
+    trap = found if due else None
     return trap or (store.first(candidates("put off"), **names) if last else None)
 
 
