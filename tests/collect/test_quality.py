@@ -8,7 +8,14 @@ import polars as pl
 import pytest
 
 from karat.collect.overview import overview
-from karat.collect.quality import agreement_now, disagreements_now, distribution_now, panel_now, split_finding
+from karat.collect.quality import (
+    agreement_now,
+    disagreements_now,
+    distribution_now,
+    panel_now,
+    quality,
+    split_finding,
+)
 from karat.collect.roster import roster
 from karat.formats import read_judgments
 from karat.judges import agreement, judge_table
@@ -16,6 +23,7 @@ from karat.labels import Panel
 from karat.records import Judgments, Scale
 from karat.records.design import Rules, StudyDesign
 from karat.store import Answer, Store, add_tasks, answer, cant_tell, next_task, read_tables, undo
+from karat.store.imported import import_records
 from karat.store.people import add_judge
 from simulated import THOROUGH, about, studies
 
@@ -192,3 +200,32 @@ def test_the_dashboard_and_the_exported_file_have_the_same_figures(tmp_path):
     for row in judge_table(exported, gold=gold).to_dict()["rows"]:
         for name in ("n", "cant_tell", "agreement", "n_gold", "accuracy", "leniency", "drift", "one_grade"):
             assert known[row["judge"]][name] == pytest.approx(row[name]), name
+
+
+def test_a_models_labels_beside_peoples_change_no_figure_of_people():
+    """It has a row of its own in each: group llm, as karat ask brings it in."""
+    store = Store.open("sqlite://", StudyDesign("s", "S", Scale.parse("0..3"), rules=Rules(labels=2)))
+    rows = [{"query": f"q{n % 6}", "doc": f"d{n}", "gold": float(n % 4) if n < 12 else None} for n in range(36)]
+    add_tasks(store, pl.DataFrame(rows, infer_schema_length=None))
+    rng = np.random.default_rng(6)
+    for name in ("ann", "bob", "cem"):
+        judge, _ = add_judge(store, name=name)
+        while (task := next_task(store, judge["id"]).task) is not None:
+            label = float(np.clip(round(int(task["doc"][1:]) % 4 + rng.normal(0, 0.8)), 0, 3))
+            answer(store, judge["id"], task["id"], Answer(label=label, seconds=5.0))
+    before = overview(store), quality(store), roster(store)
+    said = pl.DataFrame({"query": [row["query"] for row in rows], "doc": [row["doc"] for row in rows]})
+    said = said.with_columns(label=pl.Series(rng.integers(0, 4, 36)).cast(pl.Float64), judge=pl.lit("m"))
+    import_records(store, Judgments(said.with_columns(group=pl.lit("llm"))))
+    after = overview(store), quality(store), roster(store)
+    store.close()
+    for name in ("answers", "wanted", "tasks", "history", "left", "kinds"):
+        assert after[0][name] == before[0][name], name
+    for name in ("rows", "distribution"):
+        assert [row for row in after[1][name] if row["group"] != "llm"] == before[1][name], name
+    assert [row["n"] for row in after[1]["distribution"] if row["group"] == "llm"] == [36]
+    assert after[1]["disagreements"] == before[1]["disagreements"]
+    assert after[1]["split"] == before[1]["split"]
+    assert [row for row in after[2]["rows"] if row["group"] != "llm"] == before[2]["rows"]
+    (model,) = (row for row in after[2]["rows"] if row["group"] == "llm")
+    assert (model["name"], model["answers"], model["n_gold"]) == ("m", 36, 12)

@@ -10,7 +10,7 @@ import polars as pl
 from karat.errors import KaratError, Undefined
 from karat.judges import agreement, judge_table
 from karat.labels import GOLD, Panel
-from karat.labels.selection import OVERALL
+from karat.labels.selection import LLM, OVERALL
 from karat.records import Judgments, Scale
 from karat.records.base import count
 from karat.records.result import rows_of
@@ -27,16 +27,28 @@ MOST = 20
 
 
 def quality(store: Store) -> dict[str, Any]:
-    """How far judges agree, the grades given, and the documents on which they differ."""
-    panel = panel_now(store)
+    """How far judges agree, the grades given, and the documents on which they differ; people and models apart."""
     assert store.scale is not None
-    more = {"distribution": distribution_now(panel, store.scale), "disagreements": disagreements_now(panel)}
-    return agreement_now(panel) | more | {"split": split_finding(panel)}
+    said = judgments(store)
+    panel, people, models = (panel_now(store, part) for part in (said, *apart(said)))
+    more = {"distribution": distribution_now(panel, store.scale), "disagreements": disagreements_now(people)}
+    found = agreement_now(people)
+    found["rows"] += [] if models is None else agreement_now(models)["rows"]
+    return found | more | {"split": split_finding(people)}
 
 
-def panel_now(store: Store, *, known: bool = False) -> Panel | None:
-    """The labels that stand now, with the grades that are known of documents where asked; None before the first."""
-    said = judgments(store).filter(pl.col("aspect") == OVERALL)
+def apart(said: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The labels of people and those of models: a model is nobody whom people agree with, or not."""
+    models = pl.col("group") == LLM
+    return said.filter(~models), said.filter(models)
+
+
+def panel_now(store: Store, said: pl.DataFrame | None = None, *, known: bool = False) -> Panel | None:
+    """The labels that stand now, with the grades that are known of documents where asked; None before the first.
+
+    `said` are the labels, or some of them, where they are read already.
+    """
+    said = (judgments(store) if said is None else said).filter(pl.col("aspect") == OVERALL)
     if said["label"].null_count() == said.height:
         return None
     gold = known_grades(store) if known and GOLD not in said["group"] else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from karat.collect.quality import judges_now, panel_now
+from karat.collect.quality import apart, judges_now, panel_now
 from karat.errors import KaratError
 from karat.records import Preferences
 from karat.records.result import rows_of
@@ -14,6 +14,7 @@ from karat.store import Store
 from karat.store.exported import exported
 from karat.store.people import all_judges
 from karat.store.progress import judge_counts
+from karat.store.read_tables import judgments
 
 #: What is not known of a judge without labels.
 UNKNOWN: tuple[str, ...] = (
@@ -30,7 +31,13 @@ UNKNOWN += ("drift", "drift_p", "cant_tell", "likely_spammer", "one_grade")
 
 def roster(store: Store) -> dict[str, Any]:
     """Everybody who was invited or came, with what is known of them, and the finding in a sentence."""
-    finding, known = judges_now(panel_now(store, known=True))
+    said = judgments(store)
+    people, models = apart(said)
+    # People are held against people; a model against all, for it may be the only one.
+    finding, known = judges_now(panel_now(store, people, known=True))
+    if models.height:
+        told, every = judges_now(panel_now(store, said, known=True))
+        finding, known = finding if people.height else told, every | known
     counts = judge_counts(store)
     rows = []
     for judge in all_judges(store):
