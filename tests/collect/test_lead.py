@@ -12,9 +12,11 @@ from fastapi.testclient import TestClient
 
 from karat.collect.pay import paid_ids
 from karat.collect.people import set_password
-from karat.records import Platform, Rules
+from karat.collect.roster import pair_judges
+from karat.records import Platform, Preferences, Rules
 from karat.store import Answer, add_tasks, answer, cant_tell, next_task
 from karat.store.exported import exported
+from karat.store.imported import import_records
 from karat.store.people import add_judge, all_judges, remove_lead
 from karat.validity import trusted
 
@@ -150,6 +152,24 @@ def test_judges_of_lists_have_sides_speed_and_agreement_and_the_rules_say_how_ma
     kept = trusted(exported(here.store, "preferences"))
     assert len(kept) == 18, "one failed trap is allowed, in the analysis as in the app"
     assert "failed more than 1 trap" in " ".join(kept.notes)
+
+
+def test_a_models_choices_beside_peoples_change_no_figure_of_people(serving: Any) -> None:
+    here = serving(rules=Rules(judges_per_pair=2, block=5, hours_apart=0))
+    add_tasks(here.store, pl.DataFrame([{"query": f"r{n}", "left": "one", "right": "two"} for n in range(6)]))
+    for _ in range(2):
+        judge = add_judge(here.store)[0]["id"]
+        while (task := next_task(here.store, judge).task) is not None:
+            right = Answer(choice="right" if task["turned"] else "left", reason="so", seconds=9.0)
+            answer(here.store, judge, task["id"], Answer(label=1) if task["kind"] == "judge" else right)
+    before = pair_judges(here.store)
+    said = [{"query": f"r{n}", "left": "one", "right": "two", "choice": "right"} for n in range(6)]
+    import_records(here.store, Preferences(pl.DataFrame(said).with_columns(judge=pl.lit("m"), group=pl.lit("llm"))))
+    after = pair_judges(here.store)
+    assert (after["finding"], after["agreement"]) == (before["finding"], before["agreement"])
+    assert after["rows"][:2] == before["rows"]
+    (model,) = after["rows"][2:]
+    assert (model["judge"], model["n"], model["agreement"], model["compared"]) == ("m", 6, 0.0, 6)
 
 
 def test_links_begin_with_the_public_address_whatever_host_a_request_names(serving: Any) -> None:

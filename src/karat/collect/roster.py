@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -57,7 +58,12 @@ def pair_judges(store: Store) -> dict[str, Any]:
     try:
         if not isinstance(said, Preferences) or not len(said):
             return {"finding": "", "agreement": "", "rows": []}
-        found = preference_judges(said)
+        people, models = (replace(said, frame=frame) for frame in apart(said.frame))
+        found = preference_judges(people if len(people) else said)
+        rows = found.frame
+        if len(people) and len(models):  # as for grades: people against people, models against all
+            every = preference_judges(said).frame
+            rows = pl.concat([rows, every.filter(~pl.col("judge").is_in(rows["judge"].implode()))])
     except KaratError as reason:
         return {"finding": str(reason), "agreement": "", "rows": []}
     told = found.frame.filter(pl.col("compared") > 0)
@@ -68,4 +74,4 @@ def pair_judges(store: Store) -> dict[str, Any]:
         if number
         else "No two lists have two answers yet."
     )
-    return {"finding": found.finding, "agreement": agreement, "rows": rows_of(found.frame)}
+    return {"finding": found.finding, "agreement": agreement, "rows": rows_of(rows)}
