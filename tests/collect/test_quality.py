@@ -214,6 +214,7 @@ def test_a_models_labels_beside_peoples_change_no_figure_of_people():
             label = float(np.clip(round(int(task["doc"][1:]) % 4 + rng.normal(0, 0.8)), 0, 3))
             answer(store, judge["id"], task["id"], Answer(label=label, seconds=5.0))
     before = overview(store), quality(store), roster(store)
+    assert before[1]["finding"].startswith("Judges agree with ordinal alpha"), "not judges of judges"
     said = pl.DataFrame({"query": [row["query"] for row in rows], "doc": [row["doc"] for row in rows]})
     said = said.with_columns(label=pl.Series(rng.integers(0, 4, 36)).cast(pl.Float64), judge=pl.lit("m"))
     import_records(store, Judgments(said.with_columns(group=pl.lit("llm"))))

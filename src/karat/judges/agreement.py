@@ -26,6 +26,9 @@ from karat.stats.bootstrap import Resampling
 #: What is shown of the many figures, beside whose agreement it is.
 COLUMNS = ("labels", "n_queries", "n_pairs", "raw", "cohen", "fleiss", "alpha_ordinal")
 
+#: What all judges are called where nobody named a group: in labels without one, and in a new study.
+UNNAMED = (ALL, "judges")
+
 
 def agreement(
     labels: Panel | LabelsLike,
@@ -222,7 +225,7 @@ def _finding(frame: pl.DataFrame, overall: str, level: float) -> str:
                 f"Judges agree most within {best['group']}: {alpha[0]}; least within {worst['group']}: {alpha[1]}."
             )
         else:
-            whose = "" if best["group"] == ALL else f" of {best['group']}"
+            whose = "" if best["group"] in UNNAMED else f" of {best['group']}"
             said.append(f"Judges{whose} agree with {alpha[0]}.")
     if golden.height:
         best, worst = golden.row(0, named=True), golden.row(-1, named=True)
@@ -230,7 +233,7 @@ def _finding(frame: pl.DataFrame, overall: str, level: float) -> str:
         if golden.height > 1:
             said.append(f"Closest to gold is {best['group']}: {kappa[0]}; furthest {worst['group']}: {kappa[1]}.")
         else:
-            whose = "the judges agree" if best["group"] == ALL else f"{best['group']} agrees"
+            whose = "the judges agree" if best["group"] in UNNAMED else f"{best['group']} agrees"
             said.append(f"With gold, {whose} by {kappa[0]}.")
     elif between.height and not within.height:
         best = between.row(0, named=True)
