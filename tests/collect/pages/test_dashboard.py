@@ -304,5 +304,5 @@ def test_a_study_of_lists_alone_shows_what_judges_of_lists_did_and_has_their_rea
     assert page.locator("#agreement, #labels, #differ").count() == 0, "nothing was graded"
     with page.expect_response("**/api/codes"):
         page.get_by_role("button", name="Have the reasons coded").click()
-    page.wait_for_function("document.querySelector('#coding-hint').textContent !== ''")
+    page.wait_for_function("() => document.querySelector('#coding-hint').textContent !== ''")
     assert page.inner_text("#coding-hint") == "2 reasons are asked about now."
