@@ -1,11 +1,13 @@
-"""Ten thousand questions to a server that answers at once: what karat costs beside the calls themselves.
+"""Ten thousand questions to a server that answers at once: is it the server that is waited for, or karat?
 
-The server is a process of its own, so that the time counted is karat's alone: rendering prompts, calling, storing,
-reading the answers and writing the labels. The bare loop sends the same bodies with the same library (httpx2), as many
-at a time, and throws the answers away. Times are seconds of the processor, which others on the machine change less than
-the clock's; starting is what the same command takes for ten judgments. What karat adds is all that is neither. The
-shares are of all the work of both processes once they have started: who has the largest is who is waited for. Both rows
-are about the same documents, so that memory grows by the judgments alone.
+Two servers, each a process of its own: one that does the least that a server can (hostile_server.py of the tests), and
+one of FastAPI and uvicorn, which checks what it is asked, as servers of models do (local_server.py). Times are seconds
+of the processor, which others on the machine change less than the clock's. Starting is what the same command takes for
+ten judgments. Making labels is what `--replay` takes beyond that: reading the answers back and writing the table, once
+no server is asked any more. Asking is the rest: rendering, calling, storing. The bare loop sends the same bodies by
+httpx2's client, as many at a time, and throws the answers away. Of what server and karat do while questions are asked,
+whoever does more than half is waited for. All rows are about the same documents, so that memory grows by the judgments
+alone.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ import tempfile
 import time
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hostile_server import Apart
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -44,10 +50,10 @@ def material(folder: Path, judgments: int, documents: int) -> None:
     )
 
 
-def karat(folder: Path, url: str) -> tuple[float, float, float]:
+def karat(folder: Path, url: str, *more: str) -> tuple[float, float, float]:
     """Seconds, seconds of the processor and megabytes at most of `karat ask`."""
     words = ["ask", "a.run", "--queries", "q.jsonl", "--documents", "d.jsonl", "--scale", "0..3", "--model", "m"]
-    words += ["--url", url, "--out", "llm.csv", "--concurrency", str(AT_ONCE)]
+    words += ["--url", url, "--out", "llm.csv", "--concurrency", str(AT_ONCE), *more]
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "karat", *words],
@@ -95,32 +101,41 @@ def bare(store: Path, url: str) -> tuple[float, float]:
 
 
 def main() -> None:
+    """One row for each server and size."""
     from hostile_server import apart
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judgments", type=int, default=10_000)
-    largest = parser.parse_args().judgments
-    heads = (
-        "judgments | a second | karat | starting | httpx2 alone | karat adds | server | shares: server | httpx2 | karat"
-    )
-    print(f"| {heads} | again | peak memory |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
-    for judgments in (largest // 10, largest):
-        with apart() as server, tempfile.TemporaryDirectory() as few, tempfile.TemporaryDirectory() as many:
-            material(Path(few), 10, largest // 10)
+    parser.add_argument("--python", default=sys.executable, help="whose uvicorn the second server is")
+    typed = parser.parse_args()
+    servers = {"the least": (), "FastAPI": (typed.python, str(Path(__file__).with_name("local_server.py")))}
+    print("| server | judgments | karat | starting | making labels | asking | the server | its share | httpx2's client "
+          "alone | a second | again | peak memory |")  # fmt: skip
+    print("|---" * 12 + "|")
+    for name, command in servers.items():
+        with apart(*command) as server, tempfile.TemporaryDirectory() as few:
+            material(Path(few), 10, typed.judgments // 10)
             _, start, _ = karat(Path(few), server.url)
-            folder = Path(many)
-            material(folder, judgments, largest // 10)
-            before = server.busy()
-            wall, cpu, peak = karat(folder, server.url)
-            busy = server.busy() - before
-            _, alone = bare(folder / "llm.answers.db", server.url)
-            _, again, _ = karat(folder, server.url)
-            own, every = cpu - start - alone, busy + cpu - start
-            row = [f"{judgments:,}", f"{judgments / wall:,.0f}", f"{cpu:.1f} s", f"{start:.1f} s", f"{alone:.1f} s"]
-            row += [f"{own / alone:.0%}", f"{busy:.1f} s", *(f"{part / every:.0%}" for part in (busy, alone, own))]
-            row += [f"{again:.1f} s", f"{peak:,.0f} MB"]
-            print(f"| {' | '.join(row)} |", flush=True)
+            _, empty, _ = karat(Path(few), server.url, "--replay")
+            for judgments in (typed.judgments // 10, typed.judgments):
+                with tempfile.TemporaryDirectory() as many:
+                    row = measured(Path(many), server, judgments, typed.judgments // 10, start, empty)
+                print(f"| {name} | {judgments:,} | {' | '.join(row)} |", flush=True)
+
+
+def measured(folder: Path, server: Apart, judgments: int, documents: int, start: float, empty: float) -> list[str]:
+    """A row of the table."""
+    material(folder, judgments, documents)
+    before = server.busy()
+    wall, cpu, peak = karat(folder, server.url)
+    busy = server.busy() - before
+    labels = karat(folder, server.url, "--replay")[1] - empty
+    asking = cpu - start - labels
+    alone = bare(folder / "llm.answers.db", server.url)[1]
+    again = karat(folder, server.url)[1]
+    seconds = [f"{time:.1f} s" for time in (cpu, start, labels, asking, busy)]
+    share = f"{busy / (busy + asking):.0%}"
+    return [*seconds, share, f"{alone:.1f} s", f"{judgments / wall:,.0f}", f"{again:.1f} s", f"{peak:,.0f} MB"]
 
 
 if __name__ == "__main__":

@@ -42,12 +42,18 @@ class Gathered:
         self._flush(kind)
         frames = self._frames.setdefault(kind, [pl.DataFrame(schema=COLUMNS)])
         if len(frames) > 1:
-            frames[:] = [pl.concat(frames, rechunk=True)]
-        return frames[0]
+            frames[:] = [pl.concat(frames, how="diagonal", rechunk=True)]
+        # A column of nothing takes sixteen bytes a row unless it is written as one value.
+        every = {
+            name: pl.col(name) if name in frames[0].columns else pl.lit(None, dtype) for name, dtype in COLUMNS.items()
+        }
+        return frames[0].select(**every) if frames[0].height else pl.DataFrame(schema=COLUMNS)
 
     def _flush(self, kind: str) -> None:
         if rows := self._rows.pop(kind, []):
-            self._frames.setdefault(kind, []).append(pl.DataFrame(rows, schema=COLUMNS))
+            frame = pl.DataFrame(rows, schema=COLUMNS)
+            filled = [column for column in frame if column.null_count() < frame.height]
+            self._frames.setdefault(kind, []).append(pl.DataFrame(filled))
 
 
 def gather(panel: Panel, also: Callable[[Answered], None] = lambda one: None) -> Gathered:

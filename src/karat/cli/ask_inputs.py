@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import polars as pl
 
 from karat.ask.asker import Asker, Task
 from karat.ask.audit import audit_tasks
@@ -194,12 +196,36 @@ def _of_files(runs: Sequence[str], typed: dict[str, Any]) -> Asked:
     design = StudyDesign("ask", "Labels of language models", scale, guidelines=guidelines, depth=typed["depth"])
     queries, documents = read_queries(typed["queries"]), read_documents(typed["documents"])
     material = Material(queries=queries, documents=documents, runs=lists, depth=typed["depth"])
-    tops = dict.fromkeys(row for run in lists for row in ranked(run, typed["depth"]).select("query", "doc").iter_rows())
-    tasks = [{"kind": "judge", "query": query, "doc": doc} for query, doc in tops]
+    tasks = Tops([ranked(run, typed["depth"]) for run in lists])
     out = typed["out"] or "llm.csv"
     answers = Path(typed["answers"] or Path(out).with_suffix(".answers.db"))
     beside = {"queries": queries, "documents": documents, "runs": lists or None}
     return Asked(design, material, tasks, answers, {}, gold, beside=beside)
+
+
+class Tops(Sequence[Task]):
+    """The documents that runs have at the top, each once for a query, as tasks that are made when they are asked for.
+
+    >>> from karat.records import Runs
+    >>> [*Tops([ranked(Runs.of({"q": {"a": 2.0, "b": 1.0}}), 1)])]
+    [{'kind': 'judge', 'query': 'q', 'doc': 'a'}]
+    """
+
+    def __init__(self, tops: Sequence[pl.DataFrame]) -> None:
+        none = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})
+        rows = pl.concat([none, *(top.select("query", "doc") for top in tops)])
+        self._rows = rows.unique(maintain_order=True).rechunk()
+
+    def __len__(self) -> int:
+        return self._rows.height
+
+    def __iter__(self) -> Iterator[Task]:
+        for query, doc in self._rows.iter_rows():
+            yield {"kind": "judge", "query": query, "doc": doc}
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._rows[place]
+        return [*Tops([found])] if isinstance(place, slice) else next(iter(Tops([found])))
 
 
 def _text_of(file: str) -> str:
