@@ -114,6 +114,12 @@ def test_combined_levels_with_a_page_of_nothing_are_worth_nothing(study: Disagre
         combined_weights(study.judgments, ["snippet", "page"], [3, 3], zero={"title": 0})
 
 
+def test_beside_a_combined_level_stands_what_the_page_is_worth_alone(study: DisagreementStudy) -> None:
+    found = combined_weights(study.judgments, ["snippet", "page"], [3, 3], zero={"page": 0}, draws=0).frame
+    pages = disagreement(study.judgments, 3, draws=0).weights(1, 3, zero_lowest=True)
+    assert found["alone"].to_list() == pytest.approx([pages[page] for page in found["page"].to_list()])
+
+
 def test_conditions_are_crossed_and_every_two_tested(study: DisagreementStudy) -> None:
     found = disagreement_by(study.judgments, ["kind", "vertical"], 3, draws=0)
     assert found.frame["kind x vertical"].unique(maintain_order=True).to_list() == [

@@ -96,6 +96,21 @@ def test_the_interval_of_a_score_holds_the_weights_own(tmp_path: Path) -> None:
     assert unsure[1] ** 2 == pytest.approx(sure[1] ** 2 + (1.96 * 0.02) ** 2, rel=1e-3)
 
 
+def test_one_user_is_not_the_judge_and_his_error_is_held_too(tmp_path: Path) -> None:
+    # Another label of the document is drawn: "a" has 2, 2, 1, so after a 2 another says 2 in half of the cases.
+    p = {0.0: 0.0, 1.0: (1 / 3 + 2 * 1 / 2 * 1 / 3) / (1 / 3 + 1 / 3 + 2 / 3), 2.0: (2 / 3 * 1 / 2) / (2 / 3 + 1 / 3)}
+    for grade, doc in ((0, "b"), (1, "c"), (2, "a")):
+        got = kt.score(ROWS, {"q": {doc: 1.0}}, "DCG(gains=udm(user))@1", draws=0)
+        assert value(got) == pytest.approx(p[float(grade)])
+    path = tmp_path / "weights.csv"
+    sure = half_widths(path, "\n1,0,1,0.3\n1,0,2,0.6", "udm(user)")
+    unsure = half_widths(path, ",low,high\n1,0,1,0.3,,\n1,0,2,0.6,0.5216,0.6784", "udm(user)")
+    assert sure[0] == unsure[0] == pytest.approx(0.45)
+    assert unsure[1] ** 2 == pytest.approx(sure[1] ** 2 + (1.96 * 0.02) ** 2, rel=1e-3)
+    with pytest.raises(kt.BadInput, match="expected weights for 1 of 3 users, found a user who is not the judge"):
+        half_widths(path, "\n1,0,1,0.3\n1,0,2,0.6", "udm(1/3)")
+
+
 @pytest.mark.evidence
 def test_weights_of_the_labels_themselves_have_the_error_that_studies_scatter_by() -> None:
     # p(Key | HRel) of studies drawn anew scatters as each says, and 1 of 3 as the formula's slope makes it.

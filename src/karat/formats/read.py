@@ -37,7 +37,7 @@ USER_WEIGHTS = Schema(
     "user weights",
     (
         Column("at_least", pl.Int64, "M, of N users", True),
-        Column("of", pl.Int64, "N users", True),
+        Column("of", pl.Int64, "N users, the judge among them; 0: one who is not", True),
         Column("level", pl.Float64, "the grade seen", True),
         Column("weight", pl.Float64, "what it is worth", True, ("binomial",)),
         Column("low", pl.Float64, "the least that it may be worth"),

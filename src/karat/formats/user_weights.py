@@ -38,6 +38,13 @@ class UserWeightsTable:
     def _rows(self, at_least: int, of: int) -> pl.DataFrame:
         mine = self.frame.filter((pl.col("at_least") == at_least) & (pl.col("of") == of)).sort("level")
         if not mine.height:
-            known = sorted({f"{m}/{n}" for m, n in self.frame.select("at_least", "of").iter_rows()})
-            raise BadInput.at(self.name, expected=f"weights for {at_least} of {of} users", found=", ".join(known))
+            known = sorted(
+                {f"{m}/{n}" if n else _told(m, n) for m, n in self.frame.select("at_least", "of").iter_rows()}
+            )
+            raise BadInput.at(self.name, expected=f"weights for {_told(at_least, of)}", found=", ".join(known))
         return mine
+
+
+def _told(at_least: int, of: int) -> str:
+    """Of which users weights are; one who is not the judge is written as 1 of 0."""
+    return f"{at_least} of {of} users" if of else "a user who is not the judge (karat disagree users --weights-out)"

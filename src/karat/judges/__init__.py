@@ -31,7 +31,7 @@ from karat.judges.most_clicked import most_clicked
 from karat.judges.opinions import opinions
 from karat.judges.order_effects import order_effects
 from karat.judges.ordinal import ordinal
-from karat.judges.random_user import random_user
+from karat.judges.random_user import one_users_weights, random_user
 
 __all__ = [
     "FEATURES",
@@ -72,6 +72,7 @@ __all__ = [
     "mean_change",
     "most_clicked",
     "one_coin",
+    "one_users_weights",
     "opinions",
     "order_effects",
     "ordinal",

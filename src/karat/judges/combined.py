@@ -41,7 +41,8 @@ def combined_weights(
     `parts` are values of `column`, such as ("snippet", "page") of surface, or some aspects; a judge's labels on all
     parts of a document make its combined level. p_top is the share of other judges who give the combination `top` when
     one gave this one, grades above it in a part counting as its; `zero` sets combinations to 0, as {"page": 0} does
-    for all with a page of the lowest level.
+    for all with a page of the lowest level. `alone` is what the last part's level is worth by itself, as the paper has
+    it for pages: what is less in `weight` is what the other parts take from it.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "surface": s, "label": n}
     ...         for d, j, snippet, page in [("a", "x", 3, 2), ("a", "y", 3, 2), ("b", "x", 3, 2), ("b", "y", 1, 1)]
@@ -49,8 +50,8 @@ def combined_weights(
     >>> combined_weights(rows, ["snippet", "page"], [3, 2]).frame.select("level", "p_top", "n").rows()
     [('3, 2', 0.6666666666666666, 3), ('1, 1', 1.0, 1)]
 
-    Figures from fewer than 50 labels are bracketed (`few`). Where a further judge was asked only when the first two
-    differed, in a part or in the combination, these two count (unless `all_labels`).
+    Figures from fewer than 50 labels, which the paper has in brackets, are marked (`few`). Where a further judge was
+    asked only when the first two differed, in a part or in the combination, these two count (unless `all_labels`).
     """
     together, levels = combined_levels(labels, parts, top, column, all_labels)
     try:
@@ -58,6 +59,7 @@ def combined_weights(
     except Undefined:
         raise Undefined("no document has combined labels of two judges") from None
     model = UserModel(v, level, draws, seed)
+    by_itself = _alone(together, parts[-1])
     figures = {
         **with_ends("weight", model.binomial(at_least, of), *model.binomial_ends(at_least, of)),
         **with_ends("p_top", model.p, *model.intervals),
@@ -68,12 +70,15 @@ def combined_weights(
     # The top combination is what all others are compared with, so it leads whatever its own weight is.
     lead = pl.int_range(pl.len()) == pl.len() - 1
     found = levels.hstack(pl.DataFrame(figures)).with_columns(lead=lead).filter(pl.col("n") > 0)
+    worth = UserModel(votes(by_itself, by_itself.grades), level, 0, seed).weights(at_least, of)
+    found = found.with_columns(alone=pl.col(parts[-1]).replace_strict(worth, default=None))
     for part, lowest in (zero or {}).items():
         if part not in parts:
             raise BadInput.at("the part that is worth nothing", expected=f"one of {', '.join(parts)}", found=part)
         fixed = pl.col(part) == lowest
         found = found.with_columns(
             pl.when(fixed).then(0.0).otherwise("weight").alias("weight"),
+            pl.when(fixed & (part == parts[-1])).then(0.0).otherwise("alone").alias("alone"),
             *(pl.when(fixed).then(np.nan).otherwise(end).alias(end) for end in ("weight_low", "weight_high")),
         )
     found = found.with_columns(few=pl.col("n") < FEW_LABELS)
@@ -86,11 +91,10 @@ def combined_weights(
     )
     notes = [*together.notes, f"{count(len(v.counts), 'document')} with combined labels of two judges or more"]
     if found["few"].any():
-        notes.append(
-            f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: in brackets"
-        )
-    shown = ("level", "weight", "p_top", "told", "asked", "n", "few")
-    table = found.select("level", *parts, *figures, "few")
+        notes.append(f"{count(int(found['few'].sum()), 'combination')} from fewer than {FEW_LABELS} labels: few")
+    notes.append(f"alone: what a level of {parts[-1]} is worth by itself, in the same documents")
+    shown = ("level", "weight", "alone", "p_top", "told", "asked", "n", "few")
+    table = found.select("level", *parts, *figures, "few", "alone")
     return Result(table, finding, tuple(notes), columns=shown)
 
 
@@ -151,9 +155,14 @@ def _first_judges(together: Panel, parts: Sequence[str]) -> Panel:
     if together.third_rules:
         return together.asked_of_all()
     for part in parts:
-        grades = together.frame[part].unique().sort().to_numpy()
-        alone = replace(together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()))
+        alone = _alone(together, part)
         if alone.third_rules:
             asked = alone.asked_of_all()
             return replace(together.kept(together.frame["row"].is_in(asked.frame["row"]).to_numpy()), notes=asked.notes)
     return together
+
+
+def _alone(together: Panel, part: str) -> Panel:
+    """The same labels, of one part."""
+    grades = together.frame[part].unique().sort().to_numpy()
+    return replace(together, grades=grades, grade=np.searchsorted(grades, together.frame[part].to_numpy()))

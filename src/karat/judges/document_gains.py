@@ -20,7 +20,15 @@ from karat.stats.kappas import label_counts
 
 #: Columns of combined weights that are no part of a level.
 ENDS = ("", "_low", "_high")
-NOT_PARTS = ("level", "told", "asked", "n", "few", *(f"{name}{end}" for name in ("weight", "p_top") for end in ENDS))
+NOT_PARTS = (
+    "level",
+    "told",
+    "asked",
+    "n",
+    "few",
+    "alone",
+    *(f"{name}{end}" for name in ("weight", "p_top") for end in ENDS),
+)
 #: Into so many bins of documents are predictions put beside what was said.
 BINS = 8
 

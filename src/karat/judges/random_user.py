@@ -11,6 +11,7 @@ from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.number_format import interval_said, with_ends
+from karat.records.scale import ONE_USER
 from karat.stats import FEWEST, Resampling, ratio, ratio_intervals
 from karat.stats.arrays import Floats
 from karat.stats.kappas import label_counts
@@ -85,6 +86,17 @@ def random_user(
     if len(number) < FEWEST and draws:
         notes.append(f"{count(len(number), 'query', 'queries')}: too few for intervals")
     return Result(frame, finding, tuple(notes), scale=panel.scale)
+
+
+def one_users_weights(found: Result) -> pl.DataFrame:
+    """What `random_user` found as weights for udm(user) gains, in the form of a file of `karat disagree --out`.
+
+    >>> found = {"level": [1.0], "weight": [0.3], "weight_low": [0.2], "weight_high": [0.4], "n": [9]}
+    >>> one_users_weights(Result(pl.DataFrame(found), "")).rows()
+    [(1, 0, 1.0, 0.3, 0.2, 0.4)]
+    """
+    users = {name: pl.lit(value) for name, value in zip(("at_least", "of"), ONE_USER, strict=True)}
+    return found.frame.select(**users, level="level", weight="weight", low="weight_low", high="weight_high")
 
 
 def _counts(panel: Panel, grades: list[float], group: str | None) -> Floats:

@@ -16,7 +16,7 @@ import polars as pl
 
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial
 from karat.judges.level_counts import Votes
-from karat.records.scale import nothing_below
+from karat.records.scale import ONE_USER, nothing_below
 from karat.stats import Resampling, ratio, ratio_intervals
 from karat.stats.arrays import Floats, Ints
 
@@ -82,6 +82,8 @@ class UserModel:
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
     def _binomial(self, at_least: int, of: int, p: Floats) -> Floats:
+        if (at_least, of) == ONE_USER:
+            return p
         return binomial_tail(self.votes.needed(at_least, of), of - 1, p)
 
     def beta_binomial(self, at_least: int, of: int) -> Floats:
@@ -127,11 +129,11 @@ class UserModel:
         must say top, `need` of `of` - 1, that is (of - 1) times the chance that need - 1 of of - 2 do.
         """
         (told, asked), n = self.votes.sums, self.votes.n_queries
-        p, need, whole = np.nan_to_num(self.p), self.votes.needed(at_least, of), asked.sum(axis=0)
+        p, whole = np.nan_to_num(self.p), asked.sum(axis=0)
         moved = (told - p * asked) / np.where(whole > 0, whole, 1.0)
-        rest = max(of - 2, 0)
-        slope = (of - 1) * (binomial_tail(need - 1, rest, p) - binomial_tail(need, rest, p)) * (need > 0)
-        moved = moved * slope
+        if (at_least, of) != ONE_USER:
+            need, rest = self.votes.needed(at_least, of), max(of - 2, 0)
+            moved *= (of - 1) * (binomial_tail(need - 1, rest, p) - binomial_tail(need, rest, p)) * (need > 0)
         return list(self.votes.levels), moved.T @ moved * n / max(n - 1, 1)
 
     def with_labels(self, of: int) -> Self:

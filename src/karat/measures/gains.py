@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.errors import BadInput
+from karat.records.scale import ONE_USER
 from karat.stats.arrays import Floats
 
 #: 2^grade of a higher grade is no number any more.
@@ -38,9 +39,10 @@ class Gains:
         if isinstance(gains, Gains):
             return gains
         if isinstance(gains, str):
-            user = re.fullmatch(r"udm\((\d+)/(\d+)(, ?zero=True)?\)", gains)
+            user = re.fullmatch(r"udm\((?:(\d+)/(\d+)|user)(, ?zero=True)?\)", gains)
             if user:
-                return udm(int(user[1]), int(user[2]), zero=user[3] is not None)
+                some, of = ONE_USER if user[1] is None else (int(user[1]), int(user[2]))
+                return udm(some, of, zero=user[3] is not None)
             if gains not in ("identity", "exp"):
                 raise BadInput.at("gains", expected="identity, exp, or a value per grade", found=f'"{gains}"')
             return cls(gains)
@@ -78,7 +80,8 @@ class Gains:
 
     def __str__(self) -> str:
         if self.name == "udm":
-            return f"udm({self.at_least}/{self.of_users}{',zero=True' if self.zero else ''})"
+            users = "user" if (self.at_least, self.of_users) == ONE_USER else f"{self.at_least}/{self.of_users}"
+            return f"udm({users}{',zero=True' if self.zero else ''})"
         if self.name != "table":
             return f"'{self.name}'"
         return "{" + ",".join(f"{_short(grade)}:{_short(gain)}" for grade, gain in self.table) + "}"
@@ -91,11 +94,14 @@ def udm(at_least: int, of: int, zero: bool = False) -> Gains:
 
     >>> udm(1, 3)
     udm(1/3)
+    >>> udm(*ONE_USER)
+    udm(user)
 
+    The judge is among the N; `udm(user)` is about one user who is not the judge, so that top is not worth 1, either.
     The weights are estimated from the judgments that are scored with, or read from a file (`karat disagree`); with
     `zero`, the lowest level, and every one up to grade 0, is worth nothing.
     """
-    if not 1 <= at_least <= of:
+    if not 1 <= at_least <= of and (at_least, of) != ONE_USER:
         raise BadInput.at("udm", expected="M from 1 to N in udm(M/N)", found=f"udm({at_least}/{of})")
     return Gains("udm", (), at_least, of, zero)
 

@@ -14,6 +14,7 @@ from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
 from karat.measures.names import SETS, TOOLS, meant, spelled
+from karat.records.scale import ONE_USER
 
 #: As long as a name may be, and as much of it as an error shows.
 LONGEST, SHOWN = 10_000, 80
@@ -183,11 +184,14 @@ def _value(node: ast.expr, text: str) -> Any:
 def _udm(node: ast.Call, text: str) -> Gains:
     """Weights from user disagreement: udm(1/3), the fraction kept as M of N."""
     options = {keyword.arg: _value(keyword.value, text) for keyword in node.keywords}
+    zero, known = bool(options.get("zero", False)), not options.keys() - {"zero"}
     match node.args:
         case [ast.BinOp(op=ast.Div(), left=ast.Constant(value=int(some)), right=ast.Constant(value=int(all_users)))]:
-            if not options.keys() - {"zero"}:
-                return udm(some, all_users, zero=bool(options.get("zero", False)))
-    expected = "udm(M/N), such as udm(1/3), or udm(M/N,zero=True)"
+            if known:
+                return udm(some, all_users, zero=zero)
+        case [ast.Name(id="user")] if known:
+            return udm(*ONE_USER, zero=zero)
+    expected = "udm(M/N), such as udm(1/3), udm(M/N,zero=True), or udm(user)"
     raise BadInput.at(f'the measure "{text}"', expected=expected, found=ast.unparse(node))
 
 

@@ -145,6 +145,10 @@ class Scale:
         return f"Scale('{self}')"
 
 
+#: The "M of N" of weights for one user who is not the judge, as files have it.
+ONE_USER = (1, 0)
+
+
 def nothing_below(worth: Mapping[float, float]) -> dict[float, float]:
     """The worth of each grade, with nothing for grades up to 0; where all are above 0, for the lowest.
 

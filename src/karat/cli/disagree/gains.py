@@ -10,6 +10,7 @@ from karat import judges as analysis
 from karat.cli import options
 from karat.cli.disagree import levels
 from karat.cli.inputs import Reading
+from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import part
 from karat.cli.results import Tables
 from karat.errors import BadInput
@@ -23,11 +24,19 @@ from karat.records import Judgments
     click.option("--given", "seen", metavar="GROUP", help="The group whose label is seen, as llm."),
     options.group,
     levels.all_labels,
+    click.option(
+        "--weights-out",
+        "weights",
+        metavar="FILE",
+        help="Where to write the weights, for udm(user) gains of karat score.",
+    ),
     options.out,
     options.to_format,
     options.resampling,
     options.study,
-    examples="""karat disagree users crowd.csv --top 1 --out weighted.csv
+    examples="""karat disagree users crowd.csv --top 1 --weights-out weights.csv
+karat score labels.csv my.run -m "nDCG(gains=udm(user))@10" --weights weights.csv
+karat disagree users crowd.csv --top 1 --out weighted.csv
 karat disagree users llm.csv people.csv --given llm --group people --top 2""",
 )
 def users(
@@ -35,6 +44,7 @@ def users(
     top: str | None,
     seen: str | None,
     group: str | None,
+    weights: str | None,
     out: str | None,
     to_format: str | None,
     reading: Reading,
@@ -42,11 +52,15 @@ def users(
 ) -> Tables:
     """What a random user says, who is not the judge: the chance of --top or higher after each label.
 
-    With --given and --group, across groups: what people say when an LLM said this. The note has the weights as gains,
-    nDCG(gains={...})@10, which every command takes; --out writes each document's weight as its label.
+    With --given and --group, across groups: what people say when an LLM said this. What --weights-out writes, score,
+    compare and report read as gains, nDCG(gains=udm(user))@10, and intervals hold the weights' error; the note has them
+    as gains={...}, which every command takes; --out writes each document's weight as its label.
     """
     read = levels.judged(reading, labels, out)
+    keep_inputs("--weights-out", weights, labels)
     found = analysis.random_user(read, levels.level_named(top, read), given=seen, group=group, **how)
+    if weights is not None:
+        write_csv(analysis.one_users_weights(found), weights)
     if out is not None:
         gains = analysis.user_gains(found, read, given=seen)
         write(Judgments.of(gains.frame.select("query", "doc", label="gain")), out, to_format)
