@@ -73,6 +73,11 @@ def test_curves_have_every_row_in_json_and_a_summary_in_text(study: Path) -> Non
     text = run(*words).stdout
     assert "agrees best with users' weak preferences" in text.replace("\n  ", " ")
     assert "with --json" in text
+    # In a paper the curves are a figure; the table has the ends and the middle, with intervals.
+    latex = run(*words, "--condition", "own=users", "--latex").stdout
+    rows = [line for line in latex.splitlines() if line.startswith("own & ")]
+    assert [row.split(" & ")[1:3] for row in rows] == [[m, p] for m in ("CG@5", "DCG@5") for p in ("weak", "strong")]
+    assert all("\\scriptsize $[" in row for row in rows)
     with pytest.raises(BadInput, match="NAME=SHARE"):
         run(*words, "--condition", "few")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import karat as kt
@@ -124,4 +125,30 @@ def test_preferences_alone_make_a_page_without_empty_sections(tmp_path: Path) ->
     assert "<h2>What do users prefer?</h2>" in html
     assert "<h2>Not in this report</h2>" in html
     assert len(found.verdict) < 80
+    assert [table.caption for table in found.sections[-2].tables] == ["Those who answered"]
     assert "scored by" not in found.about
+
+
+def test_preferences_of_other_systems_than_the_runs_say_nothing_of_these():
+    found = kt.report(Study("others", labels=labels(), runs=runs("c", "d"), preferences=preferences()), draws=100)
+    said = next(section for section in found.sections if section.name == "users").said
+    assert said == ("Not in this report: preferences are between others (a, b, ...) than the systems of the runs.",)
+
+
+def test_without_runs_no_score_is_missed_in_the_words_of_a_program():
+    found = kt.report(Study("labels", labels=labels(judges=3)), draws=100)
+    missing = {section.name: section.said[0] for section in found.sections if section.missing}
+    assert missing["scores"] == "Not in this report: there is no run."
+
+
+def test_one_judge_is_compared_with_nobody():
+    rows = labels().frame.with_columns(judge=pl.lit("only"))
+    found = kt.report(Study("one", labels=kt.Judgments.of(rows), runs=runs("a", "b"), gold=gold()), draws=100)
+    assert "judges" not in [figure.name for figure in found.figures]
+    assert "None of 1" not in found.html()
+
+
+def test_a_query_that_has_its_name_for_a_text_is_named_once():
+    queries = kt.Queries.of([{"query": f"q{q}", "text": f"q{q}"} for q in range(6)])
+    found = kt.report(Study("names", labels=labels(), runs=runs("a", "b"), queries=queries), draws=100)
+    assert "q1 (q1)" not in found.html()

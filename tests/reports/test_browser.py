@@ -111,4 +111,8 @@ def test_a_dark_page_prints_in_black_on_white_within_the_paper(opens):
     assert {*letters} == {"rgb(0, 0, 0)"}
     assert page.evaluate("document.documentElement.scrollWidth") <= 680
     assert not page.is_visible("nav")
+    # What is folded stays so; what the reader opened is printed.
+    assert page.eval_on_selector_all("details.table", "all => all.filter(d => d.offsetHeight > 0).length") == 0
+    page.evaluate("document.querySelector('details.table').open = true")
+    assert page.eval_on_selector_all("details.table", "all => all.filter(d => d.offsetHeight > 0).length") == 1
     assert wrong == []

@@ -120,3 +120,15 @@ def test_importing_karat_does_not_load_the_drawing():
     code = "import sys, karat as kt; kt.score; import karat.reports; print({'altair', 'vl_convert'} & {*sys.modules})"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "set()"
+
+
+def test_texts_have_room_and_short_words_are_not_broken():
+    frame = pl.DataFrame({"doc": ["q43-d16"], "text": ["a document of many words, none of which matters"]})
+    html = page("T", "v", "", "", "", (Section(("found",), (), (Table("Mistakes", frame),), name="s", title="S"),))
+    assert '<td class="word">q43-d16</td><td class="word text">a document' in html
+
+
+def test_no_line_of_a_command_ends_within_an_option():
+    section = Section(("Said.",), commands=("karat plan gold a-b.csv -m nDCG@10",), name="next", title="Next")
+    html = page("T", "v", "", "", "", (section,))
+    assert '<code>karat plan gold a-b.csv <span class="whole">-m</span> nDCG@10</code>' in html

@@ -121,6 +121,22 @@ def test_users_who_choose_by_ndcg_are_told_to(users):
     assert any(f.name.startswith("preferences-weak-by-ties") for f in report.figures)
 
 
+def test_no_measure_is_set_beside_users_twice(users):
+    # Of lists of ten, AP and AP@10 are the same.
+    found = figure(kt.report(users, draws=100), "agreement-with-users").data["measure"].drop_nulls().to_list()
+    names = [name.split("@")[0] for name in found]
+    assert len({*names}) == len(names)
+    assert {*names} == {"nDCG", "AP", "RR", "P", "ERR"}
+
+
+def test_the_title_of_how_groups_use_the_scale_is_a_difference_that_is_shown(report):
+    drawn = figure(report, "label-distribution")
+    rows = drawn.data.filter(pl.col("group") != "gold")
+    pairs = rows.join(rows, on="grade", suffix="_other").filter(pl.col("low") > pl.col("high_other"))
+    widest = pairs.sort(pl.col("share") - pl.col("share_other")).row(-1, named=True)
+    assert drawn.title.startswith(f"Groups differ most at grade {widest['grade']:g}: {100 * widest['share']:.0f} % of")
+
+
 def test_judgments_in_context_have_their_figures():
     study = context_study(seed=1, queries=30)
     report = kt.report(Study("Context", labels=study.judgments, runs=(study.runs,)), draws=100)

@@ -70,3 +70,7 @@ def test_few_gold_labels_that_count(number, few):
     gold = study.gold(drawn, chance)
     found = kt.compare(study.judgments(), study.runs(), "P@10", gold=gold)
     assert (f"{number} gold labels that count only: the interval is a guess" in found.notes) == few
+
+
+def test_what_holds_for_several_systems_is_said_once():
+    assert warnings(two(12, judged=8)).startswith("a, b: 20 % of the documents looked at")

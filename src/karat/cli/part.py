@@ -40,9 +40,15 @@ class Part(click.Command):
 
 
 def part(
-    *wanted: Callable[[Any], Any], examples: str, show: Show = print_result
+    *wanted: Callable[[Any], Any],
+    examples: str,
+    show: Show = print_result,
+    seen: Callable[[Result, str], Result] = lambda result, title: result,
 ) -> Callable[[Callable[..., Tables]], Part]:
-    """The command of a part, from the function that finds its tables and these options; what all have is last."""
+    """The command of a part, from the function that finds its tables and these options; what all have is last.
+
+    `seen` is how a table stands in a paper.
+    """
 
     def made(found: Callable[..., Tables]) -> Part:
         @wraps(found)
@@ -52,7 +58,7 @@ def part(
             if typed.get("out") != "-":  # where the standard output is what is made
                 given = typed.get("given")
                 if given is None:
-                    tell(tables, form, show)
+                    tell(tables, form, show, seen=seen)
                 else:
                     tell(tables, form, given.show, seen=given.seen)
 

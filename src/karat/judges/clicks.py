@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.clicked import Clicked, in_percent, shares
-from karat.labels.panel import Panel
+from karat.labels import ALL, Panel
 from karat.records import ClickLog, Clicks, LabelsLike, Result
 from karat.records.base import count
 from karat.records.blocks import pairs_within
@@ -176,8 +176,9 @@ def _preference_finding(frame: pl.DataFrame, level: float) -> str:
     ranked = known.sort("correct", descending=True, maintain_order=True)
     first = ranked.row(0, named=True)
     pairs = count(first["n_pairs"], "click preference")
+    who = "Labels" if first["group"] == ALL else f"Labels of {first['group']}"
     text = (
-        f"Labels of {first['group']} agree with {in_percent(first, 'correct', level)} of {pairs}, "
+        f"{who} agree with {in_percent(first, 'correct', level)} of {pairs}, "
         f"contradict {first['incorrect'] * 100:.0f} % and are equal in {first['insensitive'] * 100:.0f} %"
     )
     rest = [f"{row['group']} agrees with {row['correct'] * 100:.0f} %" for row in ranked[1:].iter_rows(named=True)]

@@ -46,7 +46,8 @@ def dots(
     import altair as alt
 
     number = ".0%" if percent else f".{places}f"
-    x = alt.X(f"{value}:Q", title=x_title, scale={"zero": False, "nice": True}, axis=axis(percent))
+    # Room at both ends, in pixels, so that no number is written over the names of the rows.
+    x = alt.X(f"{value}:Q", title=x_title, scale={"zero": False, "nice": False, "padding": 18}, axis=axis(percent))
     # A label of two parts takes two lines, so that a narrow page shows both.
     two_lines = {
         "grid": False,

@@ -50,6 +50,7 @@ def config(text: str = "#2a2620", faint: str = "#e4dfd4", font: str = "system-ui
             "titleFontSize": 12,
             "titleFontWeight": "normal",
             "labelLimit": 230,
+            "labelSeparation": 5,
         },
         "legend": {"labelColor": text, "titleColor": text, "labelFontSize": 12, "orient": "top", "title": None},
         "text": {"color": text, "fontSize": 12},

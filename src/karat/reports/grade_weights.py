@@ -84,14 +84,14 @@ def _consistency(labels: Judgments, seed: int) -> Figure:
     frame = result.frame.select("kind", "level", "p", "sd").filter(pl.col("p").is_not_nan())
     rows = frame.with_columns(
         row=_said(frame["level"], Panel.of(labels)) + ", " + frame["kind"],
-        low=pl.col("p") - pl.col("sd"),
-        high=pl.col("p") + pl.col("sd"),
+        low=(pl.col("p") - pl.col("sd")).clip(lower_bound=0.0),
+        high=(pl.col("p") + pl.col("sd")).clip(upper_bound=1.0),
     ).sort(-pl.col("level"), "kind")
     return Figure(
         "self-and-cross",
         result.finding.rstrip("."),
         "Probability of the top label from the same judge (self) and from another (cross), and one standard "
-        "deviation of draws (Demeester et al. 2014, Figs. 2 and 3).",
+        "deviation of draws: where the histograms of Demeester et al. (2014, Figs. 2 and 3) stand, and how wide.",
         charts.dots(rows, value="p", colour="kind", x_title="probability", places=2),
         _between(rows.drop("row"), "p"),
     )

@@ -102,7 +102,7 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
     rows = rows.sort(~pl.col("within"), -pl.col("alpha"), maintain_order=True).rename({"within": "look_at"})
     figure = Figure(
         "agreement",
-        f"Judges agree most {_most(rows)}" if rows.height > 1 else headline(result.finding),
+        f"Judges agree most {_most(rows)}" if rows.height > 1 else _one(rows, headline(result.finding)),
         "Krippendorff's ordinal alpha (1: always alike, 0: as chance would) with 95 % intervals over queries; gold "
         "dots: within a group, grey: between groups, each reduced to its median.",
         charts.dots(rows, value="alpha", x_title="ordinal alpha", line=0.0, places=2),
@@ -118,6 +118,15 @@ def _agreement(labels: Judgments, gold: Judgments | None, draws: int, seed: int)
     )
 
 
+def _one(rows: pl.DataFrame, finding: str) -> str:
+    """The only figure as a title: that of the chart, where the finding tells another one."""
+    who, against = rows["row"][0].split(", ")
+    if against == "within":
+        return finding
+    who = "Labels" if who == ALL else f"Labels of {who}"
+    return f"{who} {against} agree with ordinal alpha {rows['alpha'][0]:.2f}"
+
+
 def _most(rows: pl.DataFrame) -> str:
     within = rows.filter(pl.col("look_at")).sort("alpha")
     if within.height:
@@ -130,18 +139,15 @@ def _distribution(panel: Panel) -> Section:
     frame = _overall(result).select("group", "grade", "share", "low", "high", "n")
     # Gold comes last, so that groups keep their colours, and is not ranked: its documents were drawn, not all judged.
     frame = frame.sort(pl.col("group") == "gold", maintain_order=True)
-    means = frame.filter(pl.col("group") != "gold")
-    means = means.group_by("group").agg(mean=(pl.col("grade") * pl.col("share")).sum()).sort("mean")
+    people = frame.filter(pl.col("group") != "gold")
+    several = people["group"].n_unique() > 1
     title, how = headline(result.finding), "Share of each grade among a group's labels with 95 % intervals"
     # Fig. 1 of the paper is of groups side by side.
-    how += " (Kazai et al. 2012, Fig. 1)." if means.height > 1 else "."
+    how += " (Kazai et al. 2012, Fig. 1)." if several else "."
     if panel.has_gold:
         how += " Gold: only the documents that have a gold label."
-    if means.height > 1:
-        low, high = means.row(0, named=True), means.row(-1, named=True)
-        most, least = called(high["group"]), called(low["group"])
-        title = f"{most} {does(high['group'], 'grade')} highest (mean {high['mean']:.2f}), {least} lowest"
-        title = f"{title[0].upper()}{title[1:]} ({low['mean']:.2f})"
+    if several:
+        title = _furthest_apart(people, panel)
     figure = Figure(
         "label-distribution",
         title,
@@ -150,6 +156,19 @@ def _distribution(panel: Panel) -> Section:
         frame,
     )
     return Section((result.finding,), (figure,), notes=_of(result, "errors"))
+
+
+def _furthest_apart(frame: pl.DataFrame, panel: Panel) -> str:
+    """The grade that two groups use most unlike, as a title; none where their intervals overlap at every grade."""
+    pairs = frame.join(frame, on="grade", suffix="_other").filter(pl.col("low") > pl.col("high_other"))
+    if not pairs.height:
+        return "No group is shown to give a grade more often than another"
+    row = pairs.sort(pl.col("share") - pl.col("share_other"), maintain_order=True).row(-1, named=True)
+    most, least = (f"{100 * row[share]:.0f} % of the labels of" for share in ("share", "share_other"))
+    return (
+        f"Groups differ most at grade {panel.said(row['grade'])}: {most} {called(row['group'])}, "
+        f"{least} {called(row['group_other'])}"
+    )
 
 
 def _errors(panel: Panel) -> Section:
@@ -257,7 +276,8 @@ def _each_judge(labels: Judgments, gold: Judgments | None) -> Section:
     wanted = ["group", "judge", "n", "agreement", "agreement_low", "agreement_high", "accuracy", "accuracy_low"]
     wanted += ["accuracy_high", "leniency", "leniency_low", "leniency_high", "seconds", "likely_spammer"]
     table = Table("Judge by judge", frame.select([name for name in wanted if name in frame.columns]), True)
-    return Section((result.finding,), (figure,) if rows.height else (), (table,), result.notes)
+    # One judge alone is no comparison.
+    return Section((result.finding,), (figure,) if rows.height > 1 else (), (table,), result.notes)
 
 
 def _clicks(panel: Panel, clicks: Clicks | ClickLog, draws: int, seed: int) -> Section:
@@ -272,9 +292,12 @@ def _clicks(panel: Panel, clicks: Clicks | ClickLog, draws: int, seed: int) -> S
     order = {group: place for place, group in enumerate(ranked["group"].to_list())}
     rows = rows.sort(pl.col("group").replace_strict(order), maintain_order=True)
     best = ranked.row(0, named=True)
+    people = ranked.filter(pl.col("group") != "gold")["group"].n_unique()
+    most = f"Of the judges, {called(best['group'])} {does(best['group'], 'agree')} with clicks most often"
+    title = most if people > 1 else "Labels agree with clicks"
     figure = Figure(
         "labels-and-clicks",
-        f"Labels of {best['group']} agree with clicks most often: in {100 * best['correct']:.0f} % of pairs",
+        f"{title}: in {100 * best['correct']:.0f} % of pairs",
         "Pairs of documents of which one is clicked more: the labels agree, are equal, or contradict "
         "(Kazai et al. 2012, Fig. 2). Intervals in the numbers.",
         charts.parts(rows, row="group", colours=(ACCENT, QUIET, GROUPS[0]), x_title="share of pairs"),

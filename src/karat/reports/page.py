@@ -26,6 +26,8 @@ POLICY = (
 )
 #: A longer table is cut on the page, and said to be; the CSV has all of it.
 MOST_ROWS = 60
+#: A column with more letters than these in a cell has texts, which take room.
+LONG = 28
 #: What columns are called on the page, where their names in a frame are short.
 HEADS = {
     "p_bh": "p, adjusted",
@@ -118,12 +120,18 @@ def _text(text: str) -> str:
     return escape(text).replace(" %", "\u00a0%")
 
 
+def _command(command: str) -> str:
+    """A command in which no line ends within an option's name."""
+    words = (escape(word) for word in command.split(" "))
+    return " ".join(f'<span class="whole">{word}</span>' if word.startswith("-") else word for word in words)
+
+
 def _section(section: Section) -> str:
     said = "".join(f"<p>{_text(text)}</p>" for text in section.said)
     notes = "".join(f"<li>{_text(note)}</li>" for note in section.notes)
     if notes:
         notes = f'<details class="notes"><summary>What to know about these figures</summary><ul>{notes}</ul></details>'
-    commands = "".join(f"<li><code>{escape(command)}</code></li>" for command in section.commands)
+    commands = "".join(f"<li><code>{_command(command)}</code></li>" for command in section.commands)
     commands = f"<p>To type:</p><ul>{commands}</ul>" if commands else ""
     return (
         f'<section id="{section.name}"><h2>{escape(section.title)}</h2>{said}'
@@ -180,24 +188,28 @@ def _rows(frame: pl.DataFrame, caption: str) -> str:
         if kind != pl.List and not name.endswith(("_low", "_high")) and frame[name].null_count() < max(frame.height, 1)
     ]
     places = {name: column_decimals(frame, name) for name in names}
-    word = {name: not frame[name].dtype.is_numeric() for name in names}
+    word = {name: _word(frame[name]) for name in names}
     heads = "".join(
-        f'<th scope="col"{_word(word[name])}>{escape(HEADS.get(name, name.replace("_", " ")))}</th>' for name in names
+        f'<th scope="col"{word[name]}>{escape(HEADS.get(name, name.replace("_", " ")))}</th>' for name in names
     )
     body = "".join(
-        "<tr>" + "".join(f"<td{_word(word[name])}>{_cell(row, name, places[name])}</td>" for name in names) + "</tr>"
+        "<tr>" + "".join(f"<td{word[name]}>{_cell(row, name, places[name])}</td>" for name in names) + "</tr>"
         for row in frame.head(MOST_ROWS).iter_rows(named=True)
     )
     more = f"<p>{frame.height - MOST_ROWS:,} more rows.</p>" if frame.height > MOST_ROWS else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f"<table><caption>{escape(caption)}</caption>"
+        f"<table><caption><span>{escape(caption)}</span></caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{more}"
     )
 
 
-def _word(is_word: bool) -> str:
-    return ' class="word"' if is_word else ""
+def _word(column: pl.Series) -> str:
+    """How a column stands: numbers to the right, words to the left, texts with room to be read."""
+    if column.dtype.is_numeric():
+        return ""
+    longest = column.cast(pl.String).str.len_chars().max() if column.dtype != pl.List else 0
+    return ' class="word text"' if (longest or 0) > LONG else ' class="word"'  # type: ignore[operator]
 
 
 def _cell(row: dict[str, Any], name: str, places: int) -> str:

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from karat.comparison import Comparison
-from karat.errors import BadInput, KaratError
+from karat.errors import BadInput, KaratError, Undefined
 from karat.estimate import score
 from karat.judges.llm.asked import known_llms
 from karat.measures import as_measures
@@ -188,6 +188,8 @@ def _scores(
     study: Study, measures: list[str], group: str | None, draws: int, seed: int, weights: UserWeights | None
 ) -> Scores:
     """The scores as `score` has them, with corrected ones beside them where there are gold labels that can."""
+    if study.labels is not None and not study.systems:
+        raise Undefined("there is no run")
     plainly = partial(score, study.of_group(group), list(study.runs), measures, draws=draws, seed=seed)
     if study.gold is not None:
         try:

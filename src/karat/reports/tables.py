@@ -32,7 +32,7 @@ SIZES = {"queries": "query", "n_queries": "query", "documents": "document", "pai
 #: A table of more letters than these is made to fit the width of the page; one of more rows runs over pages.
 WIDEST, LONGEST = 95, 50
 #: Letters of tables over several pages, which cannot be resized: the smaller, the more of them stand in a row.
-LETTERS = {WIDEST: "footnotesize", 115: "scriptsize", math.inf: "tiny"}
+LETTERS = {WIDEST: "footnotesize", 105: "scriptsize", math.inf: "tiny"}
 #: A figure with its interval, as it is written.
 WITH_INTERVAL = re.compile(r"(\S+) (\[.+\])")
 
@@ -196,6 +196,8 @@ def _environment(slug: str, caption: str, notes: str, told: Written, lines: list
     width = sum(max(len(row[at]) for row in [told.heads, *told.rows]) + 2 for at in range(len(told.heads)))
     if len(lines) > LONGEST:
         size = next(size for most, size in LETTERS.items() if width <= most)
+        if size != "footnotesize":  # where the small print of intervals would be no smaller
+            rows = rows.replace("{\\scriptsize $", "{\\tiny $")
         return (
             f"{{\\{size}\\setlength{{\\tabcolsep}}{{3pt}}\n\\begin{{longtable}}{{{columns}}}\n{titled}\\\\\n{head}\\endhead\n"
             f"{rows}\n\\bottomrule\n\\end{{longtable}}\n{below}}}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -19,7 +20,9 @@ from karat.validity import (
     agreement,
     measure_correlation,
     preference_curves,
+    preference_work,
     rank_systems,
+    reason_table,
 )
 
 #: Measures that are set beside users when none is asked for, and those of the paper's curves.
@@ -27,18 +30,28 @@ MEASURES = ("nDCG@10", "RR@10", "P@10", "ERR@10", "AP@10")
 CURVES = ("CG@5", "DCG(gains='exp')@5", "ERR@5")
 #: A rank correlation of measures over fewer systems says nothing.
 FEWEST_SYSTEMS = 4
+#: Of so many systems at most a curve is drawn.
+MOST_SYSTEMS = 3
 
 
 def users_section(study: Study, group: str | None, measures: Sequence[str], draws: int, seed: int) -> Section:
     """What users preferred and clicked beside what the measures say."""
-    wanted = [str(measure) for measure in as_measures(list(dict.fromkeys([*measures, *MEASURES])))]
+    wanted = [str(measure) for measure in as_measures([*measures, *_others(measures)])]
     preferences, clicks, parts = study.preferences, study.clicks, dict[str, Callable[[], Section]]()
+    why = "there are no preferences and no clicks"
+    if preferences is not None and study.systems:
+        named = {*preferences.frame["left"], *preferences.frame["right"]}
+        if not named & {*study.systems}:  # as where an LLM was tried on pairs of documents or answers
+            preferences = None
+            why = f"preferences are between others ({', '.join(sorted(named)[:2])}, ...) than the systems of the runs"
     if preferences is not None:
         parts = {
             "agreement with preferences": lambda: _agreement(
                 preferences, _labels(study, group), study, wanted, draws, seed
             ),
             "ranking by preferences": lambda: _ranking(preferences, draws, seed),
+            "work of those who answered": lambda: _work(preferences, draws, seed),
+            "reasons": lambda: _reasons(preferences),
             "curves of agreement": lambda: _curves(preferences, _in_context(study, group), study, draws, seed),
         }
     if clicks is not None:
@@ -50,10 +63,20 @@ def users_section(study: Study, group: str | None, measures: Sequence[str], draw
     try:
         alike = section_of(parts)
     except Undefined:
-        raise Undefined("there are no preferences and no clicks") from None
+        raise Undefined(why) from None
     return replace(
         alike, said=("No preferences and no clicks are given: what users think of the measures is not known.",)
     )
+
+
+def _others(measures: Sequence[str]) -> list[str]:
+    """The usual measures that are not among these, whatever their cutoff: AP and AP@10 of lists of ten are the same.
+
+    >>> _others(["nDCG@10", "AP", "RR", "P@10"])
+    ['ERR@10']
+    """
+    known = {name.split("@")[0].split("(")[0] for name in measures}
+    return [name for name in MEASURES if name.split("@")[0] not in known]
 
 
 def _labels(study: Study, group: str | None) -> Judgments:
@@ -118,6 +141,23 @@ def _ranking(preferences: Preferences, draws: int, seed: int) -> Section:
     return Section((result.finding,), (figure,), notes=result.notes)
 
 
+def _work(preferences: Preferences, draws: int, seed: int) -> Section:
+    """Who answered, who was left out, how long it took (Sanderson et al. 2010, section 3.4)."""
+    if not preferences.has("judge"):
+        raise Undefined("nobody has a name")
+    result = preference_work(preferences, draws=draws, seed=seed)
+    return Section((result.finding,), (), (Table("Those who answered", result.frame, True),), result.notes)
+
+
+def _reasons(preferences: Preferences) -> Section:
+    """Why users prefer a list (Sanderson et al. 2010, Table 10)."""
+    if not preferences.has("reason"):
+        raise Undefined("nobody said why")
+    result = reason_table(preferences)
+    table = Table("Reasons", result.frame.filter(pl.col("n") > 0).select(result.columns), True)
+    return Section((result.finding,), (), (table,), result.notes)
+
+
 def _curves(preferences: Preferences, labels: Judgments, study: Study, draws: int, seed: int) -> Section:
     measures = (*CURVES, "CCG@5") if labels.has("context") else CURVES
     # Labels in context that nobody gave are predicted, as for the paper's figures; of subtopics they cannot be.
@@ -142,11 +182,18 @@ def _curves(preferences: Preferences, labels: Judgments, study: Study, draws: in
             if rows[x].n_unique() < 2:
                 continue
             best = rows.sort("kappa").row(-1, named=True)
+            title = (
+                f"{best['measure']} reaches the highest kappa with users' {kind} preferences: {best['kappa']:.2f}, of "
+                f"{rows.height:,} points drawn"
+            )
+            if (rows["low"] <= 0).all():
+                title = (
+                    f"No measure is shown to agree with users' {kind} preferences: kappa {best['kappa']:.2f} at best"
+                )
             figures.append(
                 Figure(
                     f"preferences-{kind}-by-{curve}",
-                    f"{best['measure']} reaches the highest kappa with users' {kind} preferences: "
-                    f"{best['kappa']:.2f}, of {rows.height:,} points drawn",
+                    title,
                     "Cohen's kappa of the measure's sign with users', bands: 95 % intervals over queries"
                     + (f" (as Golbus et al. 2014, {paper})." if sources else "."),
                     charts.lines(
@@ -166,31 +213,37 @@ def _rates(clicks: Clicks | ClickLog, labels: Judgments, study: Study, draws: in
     rows = frame.filter((pl.col("use") == use) & pl.col("spearman").is_not_nan())
     rows = rows.rename({"spearman_low": "low", "spearman_high": "high"})
     curve = rows.filter(pl.col("context").is_not_nan())
+    figures = []
     if curve.height and curve["context"].n_unique() > 1:
-        line = curve.with_columns(series=pl.col("system") + ", " + pl.col("measure"))
-        chart = charts.lines(
-            line, x="context", value="spearman", series="series", x_title="weight of context", y_title="Spearman's rho"
-        )
-        paper = "Figs. 4 and 5"
-    else:
-        line = (
-            rows.with_columns(row=pl.col("measure") + ", " + pl.col("system"))
-            .sort("spearman", descending=True)
-            .head(16)
-        )
-        chart = charts.dots(line, value="spearman", x_title="Spearman's rho", line=0.0, places=2)
-        paper = "Fig. 4, without context"
-    if not line.height:
-        return Section((result.finding,), notes=result.notes)
-    best = line.sort("spearman").row(-1, named=True)
-    figure = Figure(
-        "measures-and-clicks",
+        # As the paper draws it: a figure for each system, of which a page bears a few.
+        for place, system in enumerate(curve["system"].unique(maintain_order=True).to_list()[:MOST_SYSTEMS]):
+            mine = curve.filter(pl.col("system") == system)
+            chart = charts.lines(
+                mine,
+                x="context",
+                value="spearman",
+                series="measure",
+                x_title="weight of context",
+                y_title="Spearman's rho",
+            )
+            figures.append(_rate_figure(f"-{place + 1}" if place else "", mine, chart, use, "Figs. 4 and 5"))
+    elif rows.height:
+        rows = rows.with_columns(row=pl.col("measure") + ", " + pl.col("system"))
+        rows = rows.sort("spearman", descending=True).head(16)
+        chart = charts.dots(rows, value="spearman", x_title="Spearman's rho", line=0.0, places=2)
+        figures.append(_rate_figure("", rows, chart, use, "Fig. 4, without context"))
+    return Section((result.finding,), tuple(figures), notes=result.notes)
+
+
+def _rate_figure(place: str, rows: pl.DataFrame, chart: dict[str, Any], use: str, paper: str) -> Figure:
+    best = rows.sort("spearman").row(-1, named=True)
+    return Figure(
+        f"measures-and-clicks{place}",
         f"{best['measure']} goes best with the {use} of {best['system']}: rho {best['spearman']:.2f}",
         f"Rank correlation over queries of each measure with the {use} of the list (Golbus et al. 2014, {paper}).",
         chart,
-        line.drop("row", "series", strict=False),
+        rows.drop("row", strict=False),
     )
-    return Section((result.finding,), (figure,), notes=result.notes)
 
 
 def _alike(study: Study, labels: Judgments, measures: list[str], seed: int) -> Section:

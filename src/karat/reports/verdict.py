@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -160,7 +161,7 @@ def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> li
     if not rows:
         return []
     frame = pl.DataFrame(
-        [(row["query"], row["text"], row["difference"], row["a"], row["b"]) for row in rows],
+        [(row["query"], _text(row), row["difference"], row["a"], row["b"]) for row in rows],
         schema={
             "query": pl.String,
             "text": pl.String,
@@ -174,7 +175,7 @@ def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> li
     ranks = {"rank_a": f"rank in {told.a}", "rank_b": f"rank in {told.b}"}
     lists = [
         Table(
-            f"{row['query']}{' (' + row['text'] + ')' if row['text'] else ''}: "
+            f"{row['query']}{f' ({_text(row)})' if _text(row) else ''}: "
             f"{row['difference']:+.3f}, both lists with their labels",
             _grades(pl.DataFrame(row["documents"], infer_schema_length=None)).rename(ranks),
             True,
@@ -183,6 +184,11 @@ def _moved(found: Comparison, told: Told, study: Study, group: str | None) -> li
         if row["documents"]
     ]
     return [Table(caption, frame), *lists]
+
+
+def _text(row: Mapping[str, Any]) -> str | None:
+    """What the query says, unless that is its name."""
+    return row["text"] if row["text"] != row["query"] else None
 
 
 def _grades(documents: pl.DataFrame) -> pl.DataFrame:

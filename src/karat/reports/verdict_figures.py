@@ -33,8 +33,9 @@ def methods_figure(found: Comparison, truth: Truth | None) -> Figure:
         pl.col("method").replace_strict({name: place for place, name in enumerate(DRAWN)}),
     )
     frame = frame.with_columns(pair=pl.col("system_b") + " less " + pl.col("system_a"))
+    method = pl.col("method").replace_strict(DRAWN, return_dtype=pl.String)
     shown = frame.with_columns(
-        row=pl.col("pair") + ", " + pl.col("method").replace_strict(DRAWN, return_dtype=pl.String),
+        row=pl.col("pair") + ", " + method if frame["method"].n_unique() > 1 else pl.col("pair"),
         labels=pl.col("method").replace_strict(IN_WORDS, return_dtype=pl.String),
         look_at=pl.col("method") == found.method,
     ).select("row", "pair", "labels", "difference", "low", "high", "p", "n_queries", "n_gold", "look_at")

@@ -8,4 +8,10 @@ from karat.records.result import Caution
 
 def warnings_of(found: Comparison) -> tuple[str, ...]:
     """The notes that may change the verdict, as sentences."""
-    return tuple(f"{note}." for note in found.notes if isinstance(note, Caution))
+    names, systems = dict[str, list[str]](), {*found.systems}
+    for note in found.notes:
+        if isinstance(note, Caution):
+            # What holds for several systems is said once.
+            who, _, what = note.partition(": ")
+            names.setdefault(what if who in systems else note, []).extend([who] if who in systems else [])
+    return tuple(f"{', '.join(who)}: {what}." if who else f"{what}." for what, who in names.items())

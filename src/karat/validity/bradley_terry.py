@@ -144,10 +144,10 @@ def _sentence(table: pl.DataFrame, answers: Answers, level: float) -> str:
     if len(first) > 1:
         others = "" if len(first) == table.height else ", and more than the others"
         return f"Users prefer {', '.join(first[:-1])} and {first[-1]} equally{others} ({answered}, {queries})."
-    text = f"Users prefer {best['system']} most: it is preferred to another system in {100 * best['preferred']:.0f} %"
-    text += f" of comparisons (ties half; {answered}, {queries})"
-    p = next_best["behind_p"]
-    if np.isnan(p):
-        return text + "."
-    sure = "is shown to be behind" if p < 1 - level else "may be as good"
-    return text + f"; {next_best['system']}, the next, {sure} (p = {p:.3f})."
+    share = f"preferred in {100 * best['preferred']:.0f} % of comparisons"
+    share += f" (ties half; {answered}, {queries})"
+    p, most = next_best["behind_p"], f"Users prefer {best['system']} most"
+    if p >= 1 - level:  # said at once, as the first words become a title
+        return f"{most}, {next_best['system']} may be as good (p = {p:.3f}): {share}."
+    behind = "" if np.isnan(p) else f"; {next_best['system']}, the next, is shown to be behind (p = {p:.3f})"
+    return f"{most}: it is {share}{behind}."

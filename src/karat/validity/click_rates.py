@@ -95,7 +95,7 @@ def against_click_rates(
     if not parts:
         raise Undefined("fewer than three queries have labels, a list and clicks: no correlation can be told")
     frame = pl.concat(parts)
-    shown = ("system", "use", "measure", "context", "spearman", "kendall", "p_adjusted", "n")
+    shown = ("system", "use", "measure", "context", "spearman", "kendall", "p_adjusted")
     charts = _charts(frame, shown)
     first = next((chart.drawing for chart in charts.values()), None)
     return ClickRates(frame, _finding(frame, level), tuple(notes), columns=shown, drawing=first, charts=charts)

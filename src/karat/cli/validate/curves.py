@@ -23,24 +23,28 @@ from karat.validity.agreement_curves import CONDITIONS, MEASURES, Share
 SHOWN = (0.0, 0.5, 1.0)
 
 
-def _ends_and_middle(result: Result, title: str) -> None:
-    """The kappas at the ends and in the middle of the curves along context, which fit a terminal."""
+def _ends_and_middle(result: Result, title: str, *, ends: bool = True) -> Result:
+    """The kappas at the ends and in the middle of the curves along context, which fit a page; the rest is a figure."""
     if not isinstance(result, validity.PreferenceCurves):
-        print_result(result)
-        return
-    frame = result.frame.filter(pl.col("curve") == "context")
-    rows = frame.filter(pl.col("context").is_in(SHOWN) | pl.col("context").is_nan())
-    along = (
-        pl.when(pl.col("context").is_nan())
-        .then(pl.lit("kappa"))
-        .otherwise(pl.lit("kappa ") + pl.col("context").replace_strict({at: f"{at:g}" for at in SHOWN}, default=""))
-    )
+        return result
+    rows = result.frame.filter(pl.col("curve") == "context")
     about = [*(["source"] if "source" in result.columns else []), "condition", "measure", "preference"]
-    ties = rows.group_by(about, maintain_order=True).agg(pl.col("ties").mean())
-    wide = rows.with_columns(along=along).pivot("along", index=about, values="kappa")
-    more = "intervals, Jaccard coefficients, the curves along shares of ties and the other context weights: with --json"
-    table = ties.join(wide, on=about, maintain_order="left")
-    print_result(replace(result, frame=table, columns=(), notes=(*result.notes, more)))
+    at = pl.col("context").is_in(SHOWN) | pl.col("context").is_nan()
+    table = rows.filter(at).group_by(about, maintain_order=True).agg(pl.col("ties").mean())
+    for weight in (*SHOWN, None):
+        name = "kappa" if weight is None else f"kappa {weight:g}"
+        mine = rows.filter(pl.col("context").is_nan() if weight is None else pl.col("context") == weight)
+        if mine.height:
+            figures = {f"{name}{end}": f"kappa{end}" for end in (("", "_low", "_high") if ends else ("",))}
+            table = table.join(mine.select(*about, **figures), on=about, how="left", maintain_order="left")
+    return replace(result, frame=table, columns=())
+
+
+def _printed(result: Result, title: str) -> None:
+    if isinstance(result, validity.PreferenceCurves):
+        more = "intervals, Jaccard coefficients, the curves along shares of ties and the other context weights:"
+        result = replace(result, notes=(*result.notes, f"{more} with --json"))
+    print_result(_ends_and_middle(result, title, ends=False))
 
 
 @part(
@@ -66,7 +70,8 @@ def _ends_and_middle(result: Result, title: str) -> None:
     examples="""karat validate curves preferences.csv context.csv a.run b.run -m CG@5,CCG@5
 karat validate curves my-study --source judged,backed-off,predicted --plot curves.svg
 karat validate curves my-study --condition both=both --condition paper=0.25""",
-    show=_ends_and_middle,
+    show=_printed,
+    seen=_ends_and_middle,
 )
 def curves(
     users: str,

@@ -48,6 +48,6 @@
   let drawing = draw(setting.matches);
   const again = (dark) => { drawing = drawing.then(() => draw(dark)); };
   setting.addEventListener("change", () => again(setting.matches));
-  addEventListener("beforeprint", () => { if (setting.matches) again(false); document.querySelectorAll("details.table").forEach((d) => { d.open = true; }); });
+  addEventListener("beforeprint", () => { if (setting.matches) again(false); });
   addEventListener("afterprint", () => { if (setting.matches) again(true); });
 })();
