@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import karat as kt
 from karat.simulate import preference_study, with_comments
 from karat.validity import agreement_tables, as_printed, fit_measure, preference_work
 from simulated import about, studies
@@ -74,11 +75,13 @@ def test_correlations_are_the_upper_half_of_a_square() -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("planted", [0.0, 0.2])
-def test_what_users_take_off_an_empty_list_is_found(planted: float) -> None:
+@pytest.mark.parametrize(("planted", "queries"), [(0.0, 60), (0.2, 60), (0.2, 30)])
+def test_what_users_take_off_an_empty_list_is_found(planted: float, queries: int) -> None:
     seeds, held = studies(3, 40), 0
     for seed in seeds:
-        users = preference_study("nDCG@10", queries=60, subtopics=3, relevant=0.05, empty=planted, judges=5, seed=seed)
+        users = preference_study(
+            "nDCG@10", queries=queries, subtopics=3, relevant=0.05, empty=planted, judges=5, seed=seed
+        )
         found = fit_measure(
             users.preferences, users.judgments, users.runs, "nDCG@10", ["empty"], draws=200, folds=2, repeats=1
         )
@@ -89,10 +92,17 @@ def test_what_users_take_off_an_empty_list_is_found(planted: float) -> None:
     assert held / len(seeds) == about(0.95, len(seeds), off=0.02)
 
 
-@pytest.mark.parametrize(("queries", "said"), [(24, True), (60, False)])
-def test_with_few_queries_the_penalty_says_that_its_interval_is_short(queries: int, said: bool) -> None:
-    users = preference_study("nDCG@10", queries=queries, relevant=0.05, judges=2, seed=1)
+def test_how_many_queries_tell_of_the_penalty_is_said() -> None:
+    # Of 24 queries, those in which one of the two lists that users saw has a relevant document, and the other none.
+    users = preference_study("nDCG@10", queries=24, relevant=0.05, judges=2, seed=1)
     found = fit_measure(
         users.preferences, users.judgments, users.runs, "nDCG@10", {"empty": [0.0, 0.2]}, draws=100, folds=2, repeats=1
     )
-    assert any("fewer than 60 queries" in note for note in found.notes) == said
+    scores = kt.score(users.judgments, users.runs, "nDCG@10", draws=0).queries
+    nothing = {
+        (query, system): score == 0 for query, system, score in scores.select("query", "system", "nDCG@10").rows()
+    }
+    asked = users.preferences.frame.select("query", "left", "right").unique().rows()
+    telling = {query for query, left, right in asked if nothing[query, left] != nothing[query, right]}
+    said = f"empty is told by {len(telling)} queries in which one of two lists has nothing relevant"
+    assert said in found.notes

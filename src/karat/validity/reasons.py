@@ -18,8 +18,8 @@ from karat.validity.votes import counted, trusted
 
 #: What stands between the classes of one comment in a table.
 SEPARATORS = r"[;|,]"
-#: How many examples a table shows, and how long each may be.
-EXAMPLES, LONGEST = 2, 80
+#: How many examples a table shows, and how long each may be: with more, a terminal has no room for the shares.
+EXAMPLES, LONGEST = 1, 64
 #: Whether a comment has a word in it.
 WORDS = pl.col("reason").str.len_chars() > 0
 
