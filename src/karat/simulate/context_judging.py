@@ -73,10 +73,10 @@ def primed(
     sheet, page = (index[order] for index in np.nonzero(asked))
     rows = pl.DataFrame({"judge": judge[sheet], "worth": worth[sheet, page]})
     before = rows.select(pl.col("worth").shift(1).over("judge")).to_series().to_numpy()
-    push = np.zeros(opinion.shape)
-    push[sheet, page, OVERALL] = priming * np.nan_to_num(before - 2)
+    known, push = ~np.isnan(before), np.zeros(opinion.shape)
+    # From what pages are worth on average: else alone would be lenient, and every change in context off by that.
+    push[sheet, page, OVERALL] = priming * np.nan_to_num(before - (before[known].mean() if known.any() else 0.0))
     moved = (mean_label(opinion + push) - mean_label(opinion))[sheet, page, OVERALL]
-    known = ~np.isnan(before)
     slope = np.polyfit(before[known], moved[known], 1)[0] if known.sum() > 1 else 0.0
     return push, float(slope)
 

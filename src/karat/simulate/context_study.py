@@ -127,7 +127,7 @@ def context_study(
     query, first alone, in context two weeks later; a second judge repeats a share `twice` of the queries, and the judge
     of a share `again` is asked alone once more, four weeks after the first time. A judge has the pages of a query in an
     order of their own; alone, overall moves by `priming` for each grade by which the page judged just before, of
-    whatever query, is better than good.
+    whatever query, is better than the mean.
 
     The `scheme` of what is judged is the paper's, or `adjacent` (every page alone and after the one above it), or
     `pairs` (after every other). With `redundancy`, `detail` and `contrast` 0, company changes nothing.
