@@ -47,6 +47,17 @@ def test_without_effects_company_changes_nothing() -> None:
     assert [truth[f"change {name}"] for name in ("near copy", "detail", "other")] == [0, 0, 0]
 
 
+def test_priming_moves_labels_about_their_mean() -> None:
+    # Else every change in context would be off by what it adds alone: some 0.07 of a grade if 2 were the middle.
+    means = []
+    for priming in (0.0, 0.3):
+        frame = context_study(seed=2, queries=150, priming=priming).judgments.frame
+        alone = frame.filter((pl.col("aspect") == "overall") & pl.col("context").is_null())
+        means.append(float(alone["label"].drop_nulls().mean()))  # type: ignore[arg-type]
+    # Some 1,050 labels, each moved by up to a grade: means are equal to within 0.03.
+    assert means[1] == pytest.approx(means[0], abs=0.04)
+
+
 def test_judges_say_na_as_often_as_planted(study: ContextStudy) -> None:
     frame = study.judgments.frame.join(study.pages.select("doc", "spam"), on="doc").filter(~pl.col("spam"))
     assert study.truth["covered alone novelty"] == pytest.approx(0.227)
