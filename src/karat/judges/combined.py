@@ -63,7 +63,7 @@ def combined_weights(
     figures = {
         **with_ends("weight", model.binomial(at_least, of), *model.binomial_ends(at_least, of)),
         **with_ends("p_top", model.p, *model.intervals),
-        "told": [int(v.others_top(level) @ v.counts[:, level]) for level in range(levels.height)],
+        "told": [int(v.alike.others_top(i) @ (v.alike.counts[:, i] * v.alike.n)) for i in range(levels.height)],
         "asked": (v.size - 1) @ v.counts,
         "n": model.n,
     }

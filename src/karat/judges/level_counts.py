@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,53 @@ from karat.stats.kappas import label_counts
 from karat.stats.paired_figures import summed
 from karat.stats.totals import place_within
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Documents with the same votes as one: what is worked out for a kind holds for all of them."""
+
+    counts: Ints  # kinds x levels
+    kind: Ints  # of each document
+    n: Ints  # how many documents are of each kind
+
+    @classmethod
+    def of(cls, counts: Ints) -> Alike:
+        """The different rows of votes.
+
+        >>> Alike.of(np.array([[2, 0], [1, 1], [2, 0]])).n.tolist()
+        [1, 2]
+        """
+        code, most = np.zeros(len(counts), np.int64), int(counts.max(initial=0)) + 1
+        for level in counts.T:
+            # Where a number could run over, what was seen so far is numbered anew: at most as many as documents.
+            if code.max(initial=0) > np.iinfo(np.int64).max // most - most:
+                code = np.unique(code, return_inverse=True)[1]
+            code = code * most + level
+        _, first, kind, n = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+        return cls(counts[first], kind, n)
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many labels a document of each kind has."""
+        size: Ints = self.counts.sum(axis=1)
+        return size
+
+    def weight(self, level: int) -> Floats:
+        """The chance that a label drawn from the document's is of this level."""
+        weight: Floats = self.counts[:, level] / self.size
+        return weight
+
+    def others_top(self, level: int) -> Ints:
+        """How many of the document's other labels are top, when one of this level was drawn."""
+        top = self.counts.shape[1] - 1
+        others: Ints = np.maximum(self.counts[:, top] - (level == top), 0)
+        return others
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,24 +88,18 @@ class Votes:
         size: Ints = self.counts.sum(axis=1)
         return size
 
-    def weight(self, level: int) -> Floats:
-        """The chance that a label drawn from the document's is of this level."""
-        weight: Floats = self.counts[:, level] / self.size
-        return weight
-
-    def others_top(self, level: int) -> Ints:
-        """How many of the document's other labels are top, when one of this level was drawn."""
-        top = len(self.levels) - 1
-        others: Ints = np.maximum(self.counts[:, top] - (level == top), 0)
-        return others
+    @cached_property
+    def alike(self) -> Alike:
+        """The documents put together by their votes: of a million labels there are some dozens of kinds."""
+        return Alike.of(self.counts)
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
         """Numerator and denominator of p(T|i) for each query and level: p is a ratio of sums over queries."""
-        asked = self.counts / self.size[:, None]
-        others = np.stack([self.others_top(level) for level in range(len(self.levels))], axis=1)
-        told = asked * others / (self.size - 1)[:, None]
-        return self.by_query(told), self.by_query(asked)
+        asked = self.alike.counts / self.alike.size[:, None]
+        others = np.stack([self.alike.others_top(level) for level in range(len(self.levels))], axis=1)
+        told = asked * others / (self.alike.size - 1)[:, None]
+        return self._kinds_by_query(told), self._kinds_by_query(asked)
 
     def needed(self, at_least: int, of: int) -> Ints:
         """How many of the others must say top for M of N to, level by level: one less when the label seen is top."""
@@ -73,17 +113,30 @@ class Votes:
 
         For each query and level, as `sums` has it; documents with fewer than N labels say nothing.
         """
-        told, asked = np.zeros((2, *self.counts.shape))
+        kinds = self.alike
+        told, asked = np.zeros((2, *kinds.counts.shape))
         for level, need in enumerate(self.needed(at_least, of)):
-            shown = (self.size >= of) & (self.counts[:, level] > 0)
-            asked[shown, level] = self.weight(level)[shown]
-            tail = hypergeometric_tail(int(need), of - 1, self.others_top(level)[shown], self.size[shown] - 1)
+            shown = (kinds.size >= of) & (kinds.counts[:, level] > 0)
+            asked[shown, level] = kinds.weight(level)[shown]
+            tail = hypergeometric_tail(int(need), of - 1, kinds.others_top(level)[shown], kinds.size[shown] - 1)
             told[shown, level] = asked[shown, level] * tail
-        return self.by_query(told), self.by_query(asked)
+        return self._kinds_by_query(told), self._kinds_by_query(asked)
 
     def by_query(self, values: Floats) -> Floats:
         """Values of documents x levels summed up to queries x levels."""
         return summed(self.query, values, self.n_queries)
+
+    def _kinds_by_query(self, values: Floats) -> Floats:
+        """Values of kinds x levels summed up to queries x levels, each as often as a query has such documents."""
+        return np.asarray(self._kinds_of_queries @ values)
+
+    @cached_property
+    def _kinds_of_queries(self) -> csr_array:
+        """How many documents of each kind each query has."""
+        from scipy.sparse import csr_array
+
+        shape = (self.n_queries, len(self.alike.counts))
+        return csr_array((np.ones(len(self.query)), (self.query, self.alike.kind)), shape=shape)
 
     def where(self, documents: Bools) -> Votes:
         """The votes on some documents alone."""

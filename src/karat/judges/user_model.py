@@ -63,12 +63,14 @@ class UserModel:
 
         NaN where no document of the level has three labels.
         """
-        v = self.votes
+        levels, kinds = range(len(self.votes.levels)), self.votes.alike
         # One other label per document tells how many users say top, not how far documents differ in it.
-        told = [(v.size[v.counts[:, i] > 0] > 2).any() for i in range(len(v.levels))]
+        told = [(kinds.size[kinds.counts[:, i] > 0] > 2).any() for i in levels]
         return [
-            fit_beta_binomial(v.others_top(i), v.size - 1, v.weight(i)) if told[i] else (np.nan, np.nan)
-            for i in range(len(v.levels))
+            fit_beta_binomial(kinds.others_top(i), kinds.size - 1, kinds.weight(i) * kinds.n)
+            if told[i]
+            else (np.nan, np.nan)
+            for i in levels
         ]
 
     def binomial(self, at_least: int, of: int) -> Floats:

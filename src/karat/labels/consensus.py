@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -71,11 +72,19 @@ def reduced(frame: pl.DataFrame, key: Collection[str], how: How = "median", ties
         most = votes.filter(pl.col("votes") == pl.col("votes").max().over(key))
         ends = most.group_by(key).agg(lower=label.min(), upper=label.max()).join(n, on=key, nulls_equal=True)
     else:
-        ends = frame.group_by(key).agg(
-            lower=label.quantile(0.5, "lower"), upper=label.quantile(0.5, "higher"), n=pl.len()
-        )
+        ends = _middle(frame, key)
     chosen = (pl.col("lower") + pl.col("upper")) / 2 if ties == "mean" else pl.col(ties)
     return Reduced(ends.select(*key, chosen.alias("label"), "n", tied=pl.col("lower") != pl.col("upper")), how, ties)
+
+
+def _middle(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """The two labels in the middle of each key's, and how many there are; sorted all at once, not key by key."""
+    groups = frame.group_by(key).agg("label")
+    n = groups["label"].list.len().to_numpy().astype(np.int64)
+    values, start = groups["label"].explode(empty_as_null=False).to_numpy(), np.cumsum(n) - n
+    values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
+    lower, upper = values[start + (n - 1) // 2], values[start + n // 2]
+    return groups.select(*key, lower=lower, upper=upper, n=pl.Series(n, dtype=pl.get_index_type()))
 
 
 def consensus(

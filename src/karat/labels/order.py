@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from karat.records.base import repeats
 from karat.records.design import Rules
 from karat.records.times import moments
 from karat.stats.arrays import Bools, Floats, Ints
@@ -47,7 +48,7 @@ def first_of_each(frame: pl.DataFrame, key: Sequence[str], who: str = "judge") -
     if who not in frame.columns:
         return frame
     names = [name for name in ("group", who) if name in frame.columns]
-    return frame.filter(pl.col(who).is_null() | pl.struct(*key, *names).is_first_distinct())
+    return frame.filter(pl.col(who).is_null() | ~repeats(frame, [*key, *names]))
 
 
 @dataclass(frozen=True)

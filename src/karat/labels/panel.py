@@ -311,7 +311,8 @@ def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
     >>> numbered(pl.DataFrame({"doc": ["b", "a", "b"]}))[1].tolist()
     [1, 0, 1]
     """
-    different = keys.unique().sort(keys.columns)
-    table = different.with_columns(_number=pl.int_range(pl.len(), dtype=pl.Int64))
-    joined = keys.join(table, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
-    return different, joined["_number"].to_numpy()
+    groups = keys.with_row_index("_row").group_by(keys.columns).agg("_row").sort(keys.columns)
+    number = np.empty(keys.height, np.int64)
+    rows, size = groups["_row"].explode(empty_as_null=False), groups["_row"].list.len().to_numpy()
+    number[rows.to_numpy()] = np.repeat(np.arange(groups.height), size)
+    return groups.drop("_row"), number

@@ -133,16 +133,17 @@ def from_nested(data: Any, value: str) -> Any:
 def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
     """Which rows have the key of an earlier row.
 
-    Equal keys have equal hashes, so as many hashes as rows clear the frame at once; only otherwise are the keys
-    themselves compared.
+    Equal keys have equal hashes, so the keys themselves are compared only of rows whose hash is not alone.
 
     >>> repeats(pl.DataFrame({"query": ["q", "q", "q"], "doc": ["a", "b", "a"]}), ["query", "doc"]).to_list()
     [False, False, True]
     """
     hashes = frame.select(reduce(pl.Expr.xor, (pl.col(name).hash(seed=n) for n, name in enumerate(key))))
-    if hashes.to_series().n_unique() == frame.height:
-        return pl.Series(np.zeros(frame.height, bool))
-    return frame.select(~pl.struct(key).is_first_distinct()).to_series()
+    found = np.zeros(frame.height, bool)
+    if hashes.to_series().n_unique() < frame.height:
+        doubtful = np.flatnonzero(hashes.to_series().is_duplicated().to_numpy())
+        found[doubtful] = frame[doubtful].select(~pl.struct(key).is_first_distinct()).to_series().to_numpy()
+    return pl.Series(found)
 
 
 def count(number: int, thing: str, things: str | None = None) -> str:

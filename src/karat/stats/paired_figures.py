@@ -104,13 +104,12 @@ def compared(
     from scipy.special import stdtr
 
     resampling = Resampling(level, draws, seed)
-    both = np.stack(sums, axis=1)
-    value = _with_difference(figure(both.sum(axis=0)))
-    by_query, queries = _jackknife(both, figure, cells.clusters[0])
+    value = _with_difference(figure(_whole(sums)))
+    by_query, queries = _jackknife(sums, figure, cells.clusters[0])
     spread, number = by_query, queries
     if cells.judged is not None:
-        by_judge, people = _jackknife(both, figure, cells.clusters[1])
-        crossed, _ = _jackknife(both, figure, cells.clusters[2])
+        by_judge, people = _jackknife(sums, figure, cells.clusters[1])
+        crossed, _ = _jackknife(sums, figure, cells.clusters[2])
         spread, number = combined(by_query, by_judge, crossed.variance), np.minimum(queries, people)
     told = (number >= FEWEST) & ~np.isnan(value)
     error = np.sqrt(np.where(told & (spread.variance > 1e-18), spread.variance, np.nan))
@@ -118,7 +117,7 @@ def compared(
     if draws and cells.judged is not None:
         low, high = _ends(value, error, spread.df, level, scale)
     elif draws:
-        drawn = _drawn(both, figure, cells.query, resampling)
+        drawn = _drawn(sums, figure, cells.query, resampling)
         for place in np.argwhere(told):
             at = tuple(place)
             low[at], high[at] = resampling.ends(drawn[:, *at], int(number[at]))
@@ -150,27 +149,50 @@ def _clusters(cell: Ints, cluster: Ints, cells: int) -> csr_array:
     return csr_array((np.ones(len(cluster)), cell, np.append(starts, len(cluster))), shape=(len(starts), cells))
 
 
-def _jackknife(both: Floats, figure: Figure, clusters: csr_array) -> tuple[Variance, Ints]:
+def _whole(sums: Sequence[Floats]) -> Floats:
+    """The sums over all cells: settings x figures x whatever a figure needs."""
+    return np.stack([part.sum(axis=0) for part in sums])
+
+
+def _jackknife(parts: Sequence[Floats], figure: Figure, clusters: csr_array) -> tuple[Variance, Ints]:
     """How far figures move when a cluster of cells is left out, and how many clusters tell something of each."""
-    whole = both.sum(axis=0)
-    flat, shape = both.reshape(len(both), -1), (-1, *whole.shape)
+    whole = _whole(parts)
+    # Settings stay apart until they are few rows: together they would be in memory twice.
+    flat = [part.reshape(len(part), -1) for part in parts]
     # Sums of squares around the figure itself, which those with one cluster less are near to.
     near = np.nan_to_num(_with_difference(figure(whole)))
     number, moved, squares = np.zeros(near.shape, np.int64), np.zeros(near.shape), np.zeros(near.shape)
     at_once = max(1, AT_ONCE // max(whole.size, 1))
     for first in range(0, clusters.shape[0], at_once):
-        sums = (clusters[first : first + at_once] @ flat).reshape(shape)
-        there = (sums.reshape(len(sums), *both.shape[1:3], -1) != 0).any(axis=3)
+        # Most clusters of a judge and a query have one of a few sums: figures are made once for each.
+        some = clusters[first : first + at_once]
+        different, times = _different(np.concatenate([some @ part for part in flat], axis=1))
+        sums = different.reshape(-1, *whole.shape)
+        there = (sums.reshape(*sums.shape[:3], -1) != 0).any(axis=3)
         if there.shape[1] == 2:
             there = np.concatenate([there, there.any(axis=1, keepdims=True)], axis=1)
         move = np.where(there, _with_difference(figure(whole - sums), axis=1) - near, 0.0)
-        number += there.sum(axis=0)
-        moved += move.sum(axis=0)
-        squares += (move**2).sum(axis=0)
+        number += np.tensordot(times, there, axes=1)
+        moved += np.tensordot(times, move, axes=1)
+        squares += np.tensordot(times, move**2, axes=1)
     n = np.maximum(number, 1)
     rest = squares - moved**2 / n
     rest[rest < 1e-12 * squares] = 0.0  # they all move alike: what is left is rounding
     return Variance(rest * (number - 1) / n, np.maximum(number - 1.0, 1.0)), number
+
+
+def _different(rows: Floats) -> tuple[Floats, Ints]:
+    """The different rows and how often each comes: rows are the same if their bits add up to the same 64-bit number.
+
+    >>> _different(np.array([[1.0, 0.5], [0.0, 2.0], [1.0, 0.5]]))[1].tolist()
+    [2, 1]
+    """
+    bits = np.ascontiguousarray(rows).view(np.uint64)
+    drawn = np.random.default_rng(0).integers(1, 2**63, rows.shape[1], dtype=np.uint64) * 2 + 1
+    # The lowest bits of numbers such as 1.0 are zeros, which a product leaves zeros: the upper bits are mixed in.
+    _, first, times = np.unique((bits ^ bits >> np.uint64(42)) @ drawn, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return rows[first[order]], times[order]
 
 
 def _ends(value: Floats, error: Floats, df: Floats, level: float, scale: Scale) -> tuple[Floats, Floats]:
@@ -205,10 +227,11 @@ def bounded_ends(value: Floats, half: Floats, scale: Scale) -> Floats:
         return np.stack([back(to(value) - reach), back(to(value) + reach)])
 
 
-def _drawn(both: Floats, figure: Figure, query: Ints, resampling: Resampling) -> Floats:
+def _drawn(parts: Sequence[Floats], figure: Figure, query: Ints, resampling: Resampling) -> Floats:
     """The figures when queries are drawn with replacement: draws x 3 x figures."""
     queries = int(query.max(initial=-1)) + 1
-    flat = summed(query, both, queries).reshape(queries, -1)
+    both = np.stack([summed(query, part, queries) for part in parts], axis=1)
+    flat = both.reshape(queries, -1)
     at_once = max(1, AT_ONCE // flat.shape[1])
     found = [np.empty((0, 3 if both.shape[1] == 2 else 1, both.shape[2]))]
     for times in resampling.times(queries):
