@@ -1,11 +1,12 @@
 """Race `karat score` against other tools, from files to scores, each in a process of its own.
 
     make bench                      or: python benchmarks/score.py [--repeat 3] [--only large]
-    TREC_EVAL=~/src/trec_eval make bench     races the C trec_eval, too, which is built in that folder
+    TREC_EVAL=~/src/trec_eval make bench     races the C trec_eval, too: the program itself, or a folder to build it in
 
-Wall time includes the start of the process; memory is its peak. What counts are the ratios within one run: machines
-differ. Every tool must print the same scores, or the race is void. The floor is Polars reading the three columns that
-are needed. The ratios of a run are kept in benchmarks/history, one file a day.
+Wall time includes the start of the process, and so do seconds of the processor, which others on the machine change
+less; memory is the peak. What counts are the ratios within one run: machines differ. Every tool must print the same
+scores, or the race is void. The floor is Polars reading the three columns that are needed. The ratios of a run are kept
+in benchmarks/history, one file a day.
 """
 
 from __future__ import annotations
@@ -28,14 +29,18 @@ KARAT = str(Path(sys.executable).parent / "karat")
 
 
 def built_trec_eval() -> str:
-    """The C trec_eval of the folder that TREC_EVAL names, built there if need be; nothing where none is named."""
-    folder = os.environ.get("TREC_EVAL", "")
-    if folder and not (Path(folder) / "trec_eval").exists():
-        subprocess.run(["make", "-C", folder], check=True, stdout=subprocess.DEVNULL)
-    return str(Path(folder) / "trec_eval") if folder else ""
+    """The C trec_eval that TREC_EVAL names, or that of the folder it names, built there if need be; else nothing."""
+    given = os.environ.get("TREC_EVAL", "")
+    if not given or Path(given).is_file():
+        return given
+    if not (Path(given) / "trec_eval").exists():
+        subprocess.run(["make", "-C", given], check=True, stdout=subprocess.DEVNULL)
+    return str(Path(given) / "trec_eval")
 
 
 TREC_EVAL = built_trec_eval()
+# Installed programs have their bytecode: to compile karat anew at each start is no part of the race.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 PYTREC_EVAL = """
 import json, sys, pytrec_eval
@@ -67,6 +72,8 @@ lines = pl.scan_csv(sys.argv[1], separator=" ", has_header=False, quote_char=Non
 lines.select("query", "doc", "score").collect()
 """
 MEASURES = "nDCG@10,AP,RR,P@10"
+#: The same as trec_eval has them.
+ASKED = [word for name in ("ndcg_cut.10", "map", "recip_rank", "P.10") for word in ("-m", name)]
 #: The ratios that were seen, by race and tool.
 SEEN: dict[str, dict[str, dict[str, float]]] = {}
 
@@ -76,6 +83,7 @@ class Took:
     """What one run of a command cost."""
 
     seconds: float
+    processor: float
     megabytes: float
     output: str
 
@@ -90,7 +98,8 @@ def run(command: list[str]) -> Took:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(command[:2])} ended with {process.returncode}")
-    return Took(time.perf_counter() - start, usage.ru_maxrss / 1024, output)
+    processor = usage.ru_utime + usage.ru_stime
+    return Took(time.perf_counter() - start, processor, usage.ru_maxrss / 1024, output)
 
 
 def best(command: list[str], repeat: int) -> Took:
@@ -133,32 +142,41 @@ def race(title: str, labels: str, results: str, repeat: int) -> None:
     if importlib.util.find_spec("ranx"):
         tools["ranx"] = [*python, RANX, labels, results]
     if TREC_EVAL:
-        asked = [word for name in ("ndcg_cut.10", "map", "recip_rank", "P.10") for word in ("-m", name)]
-        tools["trec_eval"] = [TREC_EVAL, *asked, labels, results]
+        tools["trec_eval"] = [TREC_EVAL, *ASKED, labels, results]
     took = {name: best(command, repeat) for name, command in tools.items()}
     scores = {name: values(name, t.output) for name, t in took.items()}
     base = took["pytrec_eval"]
     print(f"\n{title}: from files to {MEASURES}, best of {repeat}")
-    print(f"{'tool':<22}{'seconds':>9}{'pytrec_eval takes':>20}{'peak MB':>9}{'of its memory':>15}  scores")
+    heads = f"{'pytrec_eval takes':>20}{'peak MB':>9}{'of its memory':>15}  scores"
+    print(f"{'tool':<22}{'seconds':>9}{'processor':>11}{heads}")
     for name, t in took.items():
         faster, memory = base.seconds / t.seconds, t.megabytes / base.megabytes
         same = np.allclose(scores[name], scores["pytrec_eval"], atol=1e-6 if name != "trec_eval" else 1e-4)
         shown = " ".join(f"{v:.4f}" for v in scores[name]) + ("" if same else "  DIFFERENT")
-        cost = f"{t.seconds:>9.2f}{f'{faster:.1f} x as long':>20}{t.megabytes:>9.0f}{f'{memory:.2f} x':>15}"
-        print(f"{name:<22}{cost}  {shown}")
+        cost = f"{f'{faster:.1f} x as long':>20}{t.megabytes:>9.0f}{f'{memory:.2f} x':>15}"
+        print(f"{name:<22}{t.seconds:>9.2f}{t.processor:>11.2f}{cost}  {shown}")
     floor = best([*python, FLOOR, results], repeat)
-    print(f"{'Polars reads 3 columns':<22}{floor.seconds:>9.2f}{'':>20}{floor.megabytes:>9.0f}")
+    print(f"{'Polars reads 3 columns':<22}{floor.seconds:>9.2f}{floor.processor:>11.2f}{'':>20}{floor.megabytes:>9.0f}")
     for other in ("trec_eval", "pytrec_eval"):
         if other in took:
             faster, memory = (
                 took[other].seconds / took["karat"].seconds,
                 took["karat"].megabytes / took[other].megabytes,
             )
-            print(f"karat is {faster:.1f} times as fast as {other}, in {memory:.2f} times its memory")
-    print(f"karat takes {took['karat'].seconds / floor.seconds:.1f} times as long as Polars reading the three columns")
+            work = took[other].processor / took["karat"].processor
+            print(
+                f"karat is {faster:.1f} times as fast as {other} ({work:.1f} by the processor), "
+                f"in {memory:.2f} times its memory"
+            )
+    long, work = took["karat"].seconds / floor.seconds, took["karat"].processor / floor.processor
+    print(f"karat takes {long:.1f} times as long as Polars reading the three columns ({work:.1f} by the processor)")
     took["floor"] = floor
     SEEN[title] = {
-        name: {"seconds": t.seconds / took["karat"].seconds, "memory": t.megabytes / took["karat"].megabytes}
+        name: {
+            "seconds": t.seconds / took["karat"].seconds,
+            "processor": t.processor / took["karat"].processor,
+            "memory": t.megabytes / took["karat"].megabytes,
+        }
         for name, t in took.items()
     }
 
@@ -173,14 +191,16 @@ def race_many(labels: str, results: str, repeat: int, number: int = 60) -> None:
             path.write_text(text.replace(" bench\n", f" bench{place}\n"))
         runs.append(str(path))
     karat = best([KARAT, "score", labels, *runs, "-m", MEASURES, "--json"], repeat)
-    one = [sys.executable, "-c", PYTREC_EVAL, labels] if not TREC_EVAL else [TREC_EVAL, "-m", "map", labels]
-    loop = sum(best([*one, path], 1).seconds for path in runs)
+    one = [sys.executable, "-c", PYTREC_EVAL, labels] if not TREC_EVAL else [TREC_EVAL, *ASKED, labels]
+    each = [run([*one, path]) for path in runs]
+    loop, work = sum(t.seconds for t in each), sum(t.processor for t in each)
     name = "trec_eval" if TREC_EVAL else "pytrec_eval"
     print(
-        f"\n{number} runs at once: karat {karat.seconds:.2f} s, {karat.megabytes:.0f} MB; "
-        f"{name} in a loop {loop:.2f} s; karat is {loop / karat.seconds:.1f} times as fast"
+        f"\n{number} runs at once: karat {karat.seconds:.2f} s ({karat.processor:.2f} by the processor), "
+        f"{karat.megabytes:.0f} MB; {name} in a loop {loop:.2f} s ({work:.2f}); "
+        f"karat is {loop / karat.seconds:.1f} times as fast ({work / karat.processor:.1f})"
     )
-    SEEN[f"{number} runs"] = {name: {"seconds": loop / karat.seconds}}
+    SEEN[f"{number} runs"] = {name: {"seconds": loop / karat.seconds, "processor": work / karat.processor}}
 
 
 def keep() -> None:

@@ -20,6 +20,7 @@ from karat.labels import GOLD, Panel
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.paired_figures import summed
+from karat.stats.totals import totals
 from karat.stats.two_way import Variance, combined
 
 #: How many numbers of tables to hold at once.
@@ -80,7 +81,8 @@ class LeftOut:
             theirs = np.isin(whose, judge[mine])
             parts.append(_jackknife(moved[:, mine]))
             number.append(mine.sum())
-            both += parts[-1] * _by_chance(cells[:, theirs], whose[theirs], query[theirs], number[-1])
+            moves = cells if theirs.all() else cells[:, theirs]
+            both += parts[-1] * _by_chance(moves, whose[theirs], query[theirs], number[-1])
         by_judge = np.sum(parts, axis=0)
         each = np.array(number)[:, None] - 1.0
         welch = by_judge**2 / np.maximum((np.square(parts) / each).sum(axis=0), 1e-300)
@@ -214,10 +216,10 @@ def _by_chance(cells: Floats, judge: Ints, query: Ints, judges: int) -> Floats:
 
     def squares(key: Ints) -> Floats:
         different, place = np.unique(key, return_inverse=True)
-        squared: Floats = np.square(summed(place, cells.T, len(different))).sum(axis=0)
-        return squared
+        return np.array([np.square(totals(place, figure, len(different))).sum() for figure in cells])
 
-    single = np.square(cells).sum(axis=1) - squares(query) / judges
+    # Without a copy of the cells, which are many.
+    single = np.einsum("fc,fc->f", cells, cells) - squares(query) / judges
     together = squares(judge) - np.square(cells.sum(axis=1)) / judges
     share: Floats = np.divide(single, together, out=np.ones_like(single), where=together > 1e-18)
     return share

@@ -69,8 +69,10 @@ class Side:
         seen, place = np.unique(code[rows], return_inverse=True)
         weight = totals(place, self.weight[rows], len(seen))
         difference = totals(place, (self.weight * self.difference)[rows], len(seen)) / weight
-        who, bits = seen >> len(columns), seen[:, None] >> np.arange(len(columns) - 1, -1, -1) & 1
-        design = np.column_stack([(who % grades)[:, None] == np.arange(1, grades), bits])
+        who, design = seen >> len(columns), np.empty((len(seen), grades - 1 + len(columns)))
+        design[:, : grades - 1] = (who % grades)[:, None] == np.arange(1, grades)
+        for bit in range(len(columns)):
+            design[:, -1 - bit] = seen >> bit & 1
         query, judge = np.divmod(who // grades, judges)
         fit = clustered_ols(difference, design, query, judge=None if self.judge is None else judge, weight=weight)
         return float(fit.p[-1]) if np.isfinite(fit.p[-1]) else 1.0

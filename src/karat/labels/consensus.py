@@ -19,7 +19,7 @@ from karat.labels.made_once import made_once
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import refuse_unknown, select
 from karat.records import Judgments, LabelsLike
-from karat.records.base import count, repeats
+from karat.records.base import count, may_repeat
 
 #: How several labels become one.
 How = Literal["median", "majority", "mean"]
@@ -122,7 +122,7 @@ def _consensus(judgments: Judgments, how: How, ties: Ties, apart: Collection[str
     given = frame.drop_nulls("label")
     # Who could not tell has a name; what has none waits for a label.
     silent = (frame.drop_nulls("judge") if "judge" in frame.columns else frame)["label"].null_count()
-    if not repeats(given, key).any():
+    if not may_repeat(given, key):
         found = given.select(*key, "label")
     else:
         once = first_of_each(in_order(given), key)

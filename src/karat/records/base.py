@@ -138,12 +138,24 @@ def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
     >>> repeats(pl.DataFrame({"query": ["q", "q", "q"], "doc": ["a", "b", "a"]}), ["query", "doc"]).to_list()
     [False, False, True]
     """
-    hashes = frame.select(reduce(pl.Expr.xor, (pl.col(name).hash(seed=n) for n, name in enumerate(key))))
-    found = np.zeros(frame.height, bool)
-    if hashes.to_series().n_unique() < frame.height:
-        doubtful = np.flatnonzero(hashes.to_series().is_duplicated().to_numpy())
+    hashes, found = _hashes(frame, key), np.zeros(frame.height, bool)
+    if hashes.n_unique() < frame.height:
+        doubtful = np.flatnonzero(hashes.is_duplicated().to_numpy())
         found[doubtful] = frame[doubtful].select(~pl.struct(key).is_first_distinct()).to_series().to_numpy()
     return pl.Series(found)
+
+
+def may_repeat(frame: pl.DataFrame, key: Sequence[str]) -> bool:
+    """Whether two rows seem to have the same key: sure of a no, and sooner told than which rows they are.
+
+    >>> may_repeat(pl.DataFrame({"query": ["q", "q"], "doc": ["a", "b"]}), ["query", "doc"])
+    False
+    """
+    return _hashes(frame, key).n_unique() < frame.height
+
+
+def _hashes(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
+    return frame.select(reduce(pl.Expr.xor, (pl.col(name).hash(seed=n) for n, name in enumerate(key)))).to_series()
 
 
 def count(number: int, thing: str, things: str | None = None) -> str:

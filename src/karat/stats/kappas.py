@@ -42,7 +42,7 @@ def label_counts(item: Ints, level: Ints, items: int, levels: int) -> Floats:
     [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
     """
     place = item.astype(np.int64) * levels + level
-    return np.bincount(place, minlength=items * levels).reshape(items, levels).astype(np.float64)
+    return totals(place, np.ones(len(place)), items * levels).reshape(items, levels)
 
 
 def pair_sums(counts: Floats, cell: Ints, cells: int) -> PairSums:
@@ -81,7 +81,8 @@ def cross_table(cell: Ints, first: Ints, second: Ints, cells: int, levels: int) 
     [[[0.0, 1.0], [0.0, 1.0]]]
     """
     place = (cell.astype(np.int64) * levels + first) * levels + second
-    return np.bincount(place, minlength=cells * levels**2).reshape(cells, levels, levels).astype(np.float64)
+    # Counted as floats from the start: counts of whole numbers would be in memory twice.
+    return totals(place, np.ones(len(place)), cells * levels**2).reshape(cells, levels, levels)
 
 
 def raw_agreement(pairs: Floats) -> Floats:

@@ -60,9 +60,11 @@ def two_way(
     rows whose judge is -1, as gold's, are of nobody who stands for others. `judged` are residuals for the judges' part,
     where more is known there of what rows share.
     """
-    theirs = judge >= 0
-    some, left, judge = basis[theirs], (residual if judged is None else judged)[theirs], judge[theirs]
-    pair = np.unique(query[theirs] * (int(judge.max()) + 1) + judge, return_inverse=True)[1]
+    some, left, theirs = basis, residual if judged is None else judged, judge >= 0
+    pair = query * (int(judge.max()) + 1) + judge
+    if not theirs.all():
+        some, left, judge, pair = some[theirs], left[theirs], judge[theirs], pair[theirs]
+    pair = np.unique(pair, return_inverse=True)[1]
     if pair.max() < MANY:
         both = clustered(some, left, back, pair).variance
     else:

@@ -67,7 +67,7 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     again, size = _retest(sheets, _told(sheets, change)), np.abs(change)
     sizes = np.unique(size[~np.isnan(size)])
     known = np.repeat(~np.isnan(size), len(sizes), axis=1)
-    rows, both = ~sheets.alone, np.zeros((len(sheets.alone), known.shape[1], 2))
+    rows, both = ~sheets.alone, np.zeros((len(sheets.alone), known.shape[1], 2), np.bool_)
     both[rows] = np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2)
     sums, cells = sheets.sums(rows, both), sheets.cells(_told(sheets, change))
     alike = sheets.sums(np.ones(len(rows), bool), _retested(sheets, _told(sheets, change), sizes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -49,7 +50,12 @@ def overall_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: in
     before[known] = sheets.labels[sheets.alone_row[sheets.alone_row >= 0], 0]
     columns = [*sheets.labels[:, 1:].T, before]
     sums = [
-        np.stack([_table(sheets, column, sheets.labels[:, 0], rows & ~np.isnan(column)) for column in columns], axis=1)
+        _tables(
+            sheets.cell,
+            [(column, sheets.labels[:, 0], rows & ~np.isnan(column)) for column in columns],
+            sheets.grades,
+            sheets,
+        )
         for rows in (complete & sheets.alone, complete & ~sheets.alone)
     ]
     cells = sheets.cells(complete)
@@ -94,13 +100,8 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
     cell, later = sheets.cell[~sheets.alone], np.flatnonzero(~sheets.alone)
     cells = sheets.cells(np.isin(np.arange(len(sheets.alone)), later[rated]))
     pairs = list(combinations(range(len(sheets.aspects)), 2))
-    sums = np.stack(
-        [
-            _cells(cell, change[:, a], change[:, b], rated & ~np.isnan(change[:, [a, b]]).any(axis=1), levels, sheets)
-            for a, b in pairs
-        ],
-        axis=1,
-    )
+    met = [(change[:, a], change[:, b], rated & ~np.isnan(change[:, [a, b]]).any(axis=1)) for a, b in pairs]
+    sums = _tables(cell, met, levels, sheets)
     rho, low, high, queries = one_setting(sums, spearman, cells, "rho", level=level, draws=draws, seed=seed)
     frame = pl.DataFrame(
         {
@@ -120,16 +121,19 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
     return Result(frame, _change_said(frame, level), tuple(notes))
 
 
-def _table(sheets: Sheets, first: Floats, second: Floats, rows: Bools) -> Floats:
-    return _cells(sheets.cell, first, second, rows, sheets.grades, sheets)
-
-
-def _cells(
-    cell: npt.NDArray[np.int64], first: Floats, second: Floats, rows: Bools, levels: Floats, sheets: Sheets
+def _tables(
+    cell: npt.NDArray[np.int64], met: Sequence[tuple[Floats, Floats, Bools]], levels: Floats, sheets: Sheets
 ) -> Floats:
-    """How often every two levels met on these rows, by cell."""
-    one, two = (np.searchsorted(levels, values[rows]) for values in (first, second))
-    return cross_table(cell[rows], one, two, int(sheets.cell.max()) + 1, len(levels))
+    """How often every two levels met, by cell: cells x pairs of columns x levels x levels.
+
+    Each pair is put where it belongs as it is made: they are the largest that an analysis holds.
+    """
+    cells = int(sheets.cell.max()) + 1
+    tables = np.empty((cells, len(met), len(levels), len(levels)))
+    for place, (first, second, rows) in enumerate(met):
+        one, two = (np.searchsorted(levels, values[rows]) for values in (first, second))
+        tables[:, place] = cross_table(cell[rows], one, two, cells, len(levels))
+    return tables
 
 
 def _finding(frame: pl.DataFrame, setting: str, level: float) -> str:
