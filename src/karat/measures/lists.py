@@ -197,7 +197,7 @@ def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> t
     """The places of the labelled documents in the ordered lists, and the documents' numbers."""
     # Rows are joined by one number for each pair, and the few that match compared by name.
     keys = pl.DataFrame({"key": pair_keys(topic[ordered.row_list], ordered.doc_hashes)}).with_row_index("row")
-    found = keys.join(topics.docs, on="key")
+    found = keys.join(topics.docs_of(topic[wanted]), on="key")
     row = found["row"].to_numpy().astype(np.int64)
     its_list = ordered.row_list[row]
     same = (found["doc"] == ordered.docs[found["row"]]).to_numpy()

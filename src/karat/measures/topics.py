@@ -59,6 +59,22 @@ class Topics:
     _user_weights: UserWeights | None
     _memo: dict[Any, Any] = field(default_factory=dict)
 
+    def docs_of(self, some: Ints) -> pl.DataFrame:
+        """The labelled documents of some topics: a batch of a run is not joined with those of all the others.
+
+        >>> topics = Topics.of(Judgments.of({"a": {"d": 1}, "b": {"d": 0, "e": 2}, "c": {"d": 1}, "f": {"d": 0}}))
+        >>> topics.docs_of(np.array([1]))["doc"].to_list(), topics.docs_of(np.array([2, 0]))["topic"].to_list()
+        (['d', 'e'], [0, 2])
+        """
+        some = np.unique(some)
+        start, end = (np.searchsorted(self.topic, some, side) for side in ("left", "right"))
+        if len(some) and some[-1] - some[0] == len(some) - 1:
+            return self.docs[int(start[0]) : int(end[-1])]
+        if 2 * len(some) > self.queries.height:
+            return self.docs
+        size = end - start
+        return self.docs[np.repeat(start - (np.cumsum(size) - size), size) + np.arange(size.sum())]
+
     @classmethod
     def of(cls, labels: Judgments, weights: Queries | None = None, user_weights: UserWeights | None = None) -> Topics:
         """Topics from labels with one label for a document, and the subtopics' weights if they are known.
