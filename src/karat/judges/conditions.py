@@ -10,16 +10,15 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.chances import hypergeometric_tail
 from karat.judges.condition_tests import condition_tests
-from karat.judges.level_counts import FEW_LABELS, Alike, Votes, levels_of, merged, need_labels, used, votes
+from karat.judges.level_counts import FEW_LABELS, Votes, levels_of, merged, need_labels, used, votes
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.records.chart import Lines
-from karat.stats import Resampling, ratio, ratio_intervals
+from karat.stats import Resampling, ratio, ratio_intervals, totals
 from karat.stats.arrays import Bools, Floats, Ints
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
@@ -199,9 +198,15 @@ def resampled_p(
     levels = levels_of(panel, top)
     v = votes(used(panel, min_labels, all_labels=all_labels), levels, min_labels)
     rng = np.random.default_rng(seed)
+    share = np.cumsum(v.counts / v.size[:, None], axis=1)
     rows = []
     for n in range(1, min_labels):
-        found = np.stack([_drawn(v.alike, n, rng) for _ in range(repeats)])
+        found = np.full((repeats, len(levels)), np.nan)
+        for repeat in range(repeats):
+            drawn = (rng.random((len(share), 1)) > share).sum(axis=1).clip(max=len(levels) - 1)
+            good = v.counts[:, -1] - (drawn == len(levels) - 1)
+            tops = rng.hypergeometric(good, v.size - 1 - good, n) / n
+            found[repeat] = ratio(*(totals(drawn, each, len(levels)) for each in (tops, np.ones(len(tops)))))
         for grade, values in zip(levels, found.T, strict=True):
             known = values[~np.isnan(values)]
             mean, sd = (known.mean(), known.std(ddof=1)) if len(known) > 1 else (np.nan, np.nan)
@@ -229,21 +234,3 @@ def resampled_p(
     how = f"Mean and one standard deviation of {repeats} repeats, {documents} (Demeester et al. 2014, Fig. 1)"
     drawing = Lines(band, "others", "mean", "said", "other labels of a document", y_title, whole=True, how=how)
     return Result(table, finding, notes, scale=panel.scale, drawing=drawing)
-
-
-def _drawn(kinds: Alike, n: int, rng: np.random.Generator) -> Floats:
-    """p(T|i) when one label of each document is drawn, and n of its others: documents of a kind together.
-
-    How many of a kind's documents have a label of each level drawn, and how many of those so many top ones among the
-    others, are multinomial: as if each document were drawn by itself.
-    """
-    levels, tops = range(kinds.counts.shape[1]), np.arange(n + 1)
-    first = rng.multinomial(kinds.n, kinds.counts / kinds.size[:, None])
-    told = np.zeros(len(levels))
-    for level in levels:
-        # No label of the level is drawn where all are top.
-        others = np.minimum(kinds.others_top(level), kinds.size - 1)
-        tails = [hypergeometric_tail(int(need), n, others, kinds.size - 1) for need in (*tops, n + 1)]
-        chance = np.clip(-np.diff(tails, axis=0), 0.0, 1.0).T
-        told[level] = (rng.multinomial(first[:, level], chance / chance.sum(axis=1, keepdims=True)) @ tops).sum() / n
-    return ratio(told, first.sum(axis=0).astype(np.float64))
