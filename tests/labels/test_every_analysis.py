@@ -85,6 +85,7 @@ ANALYSES: dict[str, Analysis] = {
     "plan.plan_disagreement": lambda j, w: plan.plan_disagreement(_crowd(j)),
     "judges.disagreement_by": lambda j, w: judges.disagreement_by(_crowd(j), "wiki", draws=0),
     "judges.random_user": lambda j, w: judges.random_user(j, draws=0),
+    "judges.one_users_weights": lambda j, w: judges.one_users_weights(judges.random_user(j, draws=0)),
     "judges.document_gains": lambda j, w: judges.document_gains(j),
     "judges.user_gains": lambda j, w: judges.user_gains(judges.random_user(j, draws=0), j),
     "judges.soft_relevance": lambda j, w: judges.soft_relevance(j, draws=0),
