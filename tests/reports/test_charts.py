@@ -34,6 +34,12 @@ def test_what_nobody_said_has_no_interval_and_keeps_its_place() -> None:
     assert intervals["transform"] == [{"filter": "datum['share'] > 0"}]
 
 
+def test_errors_of_a_thousand_million_grades_have_no_place_for_all_between() -> None:
+    rows = pl.DataFrame({"group": ["a", "a"], "error": [-1, 10**9], "share": [0.5, 0.5]})
+    spec = charts.bars(rows, x="error", group="group", x_title="error", zero=True)
+    assert all(axis["scale"]["domain"] == [-1, 10**9] for axis in axes(spec, "x"))
+
+
 def test_measures_stand_across_as_they_stand_down() -> None:
     rows = pl.DataFrame({"first": ["a", "a", "b"], "second": ["b", "c", "c"], "tau_b": [0.5, 0.6, 0.7]})
     spec = charts.square(rows)

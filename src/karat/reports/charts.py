@@ -20,6 +20,8 @@ from karat.reports.colours import ACCENT, LETTERS, ON_GOLD, PAPER, QUIET, TRUTH
 ROW, TALL = 38, 260
 #: So many whole numbers each have a tick of their own.
 MOST_TICKS = 12
+#: Errors this far apart leave no place for those between that nobody made.
+MOST_ERRORS = 100
 #: Bars of a histogram.
 BINS = 60
 #: An axis that is nothing but its labels.
@@ -91,7 +93,7 @@ def bars(
 
     groups = frame[group].unique(maintain_order=True).to_list()
     order = sorted(frame[x].unique().to_list(), key=lambda v: (isinstance(v, str), v))
-    if zero and order:  # errors that nobody made keep their place
+    if zero and order and order[-1] - order[0] < MOST_ERRORS:  # errors that nobody made keep their place
         order = list(range(order[0], order[-1] + 1))
     order = in_words(pl.DataFrame({x: order}), scale)[x].to_list()
     frame = in_words(frame, scale)
