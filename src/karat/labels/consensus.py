@@ -81,7 +81,7 @@ def _middle(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
     """The two labels in the middle of each key's, and how many there are; sorted all at once, not key by key."""
     groups = frame.group_by(key).agg("label")
     n = groups["label"].list.len().to_numpy().astype(np.int64)
-    values, start = groups["label"].explode(empty_as_null=False).to_numpy(), np.cumsum(n) - n
+    values, start = groups["label"].explode().to_numpy(), np.cumsum(n) - n
     values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
     lower, upper = values[start + (n - 1) // 2], values[start + n // 2]
     return groups.select(*key, lower=lower, upper=upper, n=pl.Series(n, dtype=pl.get_index_type()))

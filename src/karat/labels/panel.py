@@ -313,6 +313,6 @@ def numbered(keys: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
     """
     groups = keys.with_row_index("_row").group_by(keys.columns).agg("_row").sort(keys.columns)
     number = np.empty(keys.height, np.int64)
-    rows, size = groups["_row"].explode(empty_as_null=False), groups["_row"].list.len().to_numpy()
+    rows, size = groups["_row"].explode(), groups["_row"].list.len().to_numpy()
     number[rows.to_numpy()] = np.repeat(np.arange(groups.height), size)
     return groups.drop("_row"), number
