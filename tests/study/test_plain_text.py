@@ -8,7 +8,7 @@ import pytest
 
 from karat.records import Documents
 from karat.study.material import Material
-from karat.study.plain_text import MOST, plain_text
+from karat.study.plain_text import MOST, TAGS, plain_text
 
 READ = {
     "<p>One</p><p>two &amp; three</p>": "One\ntwo & three",
@@ -64,3 +64,14 @@ def test_a_page_is_read_once_however_often_it_is_asked_for() -> None:
 
 def test_pages_without_end_are_cut() -> None:
     assert len(plain_text({"html": "a" * (MOST + 10)})) == MOST
+
+
+@pytest.mark.parametrize("part", ["<", "<p>x"])
+def test_the_longest_page_of_nothing_but_tags_is_read_up_to_a_limit(part: str) -> None:
+    """Ten seconds for five million `<` before there was one; what was read before it is shown."""
+    page = "<p>First.</p>" + part * ((MOST - 13) // len(part))
+    start = time.process_time()
+    text = plain_text({"html": page})
+    assert time.process_time() - start < 5
+    assert text.startswith("First.")
+    assert len(text) <= 2 * TAGS + 10

@@ -8,6 +8,9 @@ from typing import Any
 
 #: A document's HTML is read up to here; a page of a book has some thousand characters.
 MOST = 5_000_000
+#: And up to so many tags, some two seconds of work. A limit of tags, not of seconds: a page reads alike on every
+#: machine, and a model that is asked again sees the same text.
+TAGS = 500_000
 #: Elements whose content is no text of the page, up to their end tag whatever stands in it.
 RAW = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 #: Elements that are not shown, with what is in them.
@@ -46,7 +49,9 @@ class _Reader:
         """The texts of the page, with a new line for each block."""
         found: list[str] = []
         place, hidden = 0, 0
-        while place < len(self.html):
+        for _ in range(TAGS):
+            if place >= len(self.html):
+                break
             start = self._find("<", place)
             if not hidden:
                 found.append(_text(self.html[place:start]))
