@@ -31,6 +31,8 @@ from karat.records import Result, Runs, Scale
 from karat.scoring import Scorer, Scores
 from karat.scoring.scorer import ScoredQueries
 
+#: More threads than this would wait for the one that scores what they read.
+MOST_THREADS = 4
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {
     "ndeval": ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "P_IA@10", "StRecall@10"],
@@ -154,14 +156,16 @@ def score(
 
 def _score_files(scorer: Scorer, files: list[str], kept: Kept, *, ranks: bool) -> Scores:
     """The scores of the runs in these files, which are read in batches, one file on each core."""
-    context = copy_context()
-    with ThreadPoolExecutor(min(len(files), os.cpu_count() or 1)) as pool, waiting("Scoring", len(files)) as one_done:
+    context, cores = copy_context(), os.cpu_count() or 1
+    # A few threads read a single run; one each where there are runs for every core.
+    threads = min(max(cores // max(len(files), 1), 1), MOST_THREADS)
+    with ThreadPoolExecutor(min(len(files), cores)) as pool, waiting("Scoring", len(files)) as one_done:
 
         def of_kept(batches: Iterator[Runs]) -> ScoredQueries:
             return scorer.by_query(map(kept.runs, batches))
 
         def score_one(path: str) -> ScoredQueries:
-            scored = context.copy().run(by_batches, path, of_kept, ranks=ranks)
+            scored = context.copy().run(by_batches, path, of_kept, ranks=ranks, threads=threads)
             one_done()
             return scored
 

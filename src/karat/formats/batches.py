@@ -7,14 +7,16 @@ files of a temporary folder, each of which fits into memory.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
+import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
@@ -33,72 +35,70 @@ BUCKET, MOST_BUCKETS = 1 << 26, 256
 UNPACKED = 8
 
 Made = TypeVar("Made")
+Given = TypeVar("Given")
 
 
 class Scattered(Exception):
     """The rows of a list stand in several places of a file."""
 
 
-def by_batches(path: PathLike, use: Callable[[Iterator[Runs]], Made], *, ranks: bool = True) -> Made:
+def by_batches(path: PathLike, use: Callable[[Iterator[Runs]], Made], *, ranks: bool = True, threads: int = 1) -> Made:
     """What `use` makes of the runs in a file, which it is given in batches: every list is whole in one of them.
 
     `use` is called again, with other batches, where the rows of a list turn out to be scattered. TREC's lines, packed
-    or not, and Parquet come in batches; files in other formats are read at once.
+    or not, and Parquet come in batches; files in other formats are read at once. Lines are read by so many threads.
     """
     file = File(str(path))
-    if _parts(file, ranks) is None:
+    parts = _parts(file, ranks, threads)
+    if parts is None:
         return use(iter([read_runs(path, ranks=ranks)]))
     try:
-        return use(one_ahead(_refuse_scattered(_parts(file, ranks) or iter(()))))
+        return use(_refuse_scattered(parts))
     except Scattered:
         with TemporaryDirectory(prefix="karat-") as folder:
             return use(one_ahead(_dealt(file, ranks, Path(folder))))
 
 
-def _parts(file: File, ranks: bool) -> Iterator[Runs] | None:
+def _parts(file: File, ranks: bool, threads: int = 1) -> Iterator[Runs] | None:
     """The runs of a file in parts that end where a list ends; None where the file has to be read at once."""
     format = format_of(file, Runs.schema)
     if format.name == "parquet" and file.on_disk:
-        return _of_parquet(file)
+        return one_ahead(_of_parquet(file))
     if format.name == "trec" and not said_of(None).may_be_in(file):
         read = format.records[Runs].read
         assert read is not None
-        return (read(part, ranks) for part in whole_lists(file))
+        return ahead(one_ahead(whole_lists(file)), lambda part: read(part, ranks), threads)
     return None
 
 
 def whole_lists(file: File) -> Iterator[File]:
     """The lines of a file in parts: the query of a part's last line is not that of the next part's first line."""
-    rest, above = b"", 0
-    more: list[bytes] = []
+    kept: list[bytes] = []  # of lists whose end has not come
+    above = 0
     for part in file.parts(BYTES):
-        more.append(part)
-        if sum(map(len, more)) < len(rest):  # or a query of many parts would be looked through as many times
-            continue
-        lines = b"".join([rest, *more])
-        if len(lines) > most_bytes():
+        cut = _last_query(part)
+        if cut:
+            lines = b"".join([*kept, memoryview(part)[:cut]])
+            yield File(file.path, lines, above)
+            kept, above = [], above + int(np.count_nonzero(np.frombuffer(lines, np.uint8) == NEWLINE[0]))
+        kept.append(part[cut:])
+        if sum(map(len, kept)) > most_bytes():
             raise BadInput.at(
                 file.name,
                 expected=f"at most {most_bytes():,} bytes about a query",
                 found="more",
                 remedy=f"is this the file that you meant? Set {VARIABLE} to allow more",
             )
-        cut = _last_query(lines)
-        if cut:
-            yield File(file.path, lines[:cut], above)
-            above += lines.count(NEWLINE, 0, cut)
-        rest, more = lines[cut:], []
-    lines = b"".join([rest, *more])
+    lines = b"".join(kept)
     if lines or not above:
         yield File(file.path, lines, above)
 
 
-def _last_query(lines: bytes) -> int:
-    """Where the lines of the last query begin; 0 where there is one query only, or no whole line."""
-    start, query = lines.rfind(NEWLINE) + 1, None
-    while start > 0:
-        above = lines.rfind(NEWLINE, 0, start - 1) + 1
-        first = lines[above:start].split(None, 1)[:1]
+def _last_query(part: bytes) -> int:
+    """Where the lines of the last query begin; 0 where there is one query only. The first line may not be whole."""
+    start, query = part.rfind(NEWLINE) + 1, None
+    while start > 0 and (above := part.rfind(NEWLINE, 0, start - 1) + 1):
+        first = part[above:start].split(None, 1)[:1]
         if query and first and first != query:
             return start
         query, start = query or first, above
@@ -168,3 +168,15 @@ def one_ahead(things: Iterator[Made]) -> Iterator[Made]:
         while (thing := coming.result()) is not None:
             coming = pool.submit(following)
             yield thing
+
+
+def ahead(things: Iterator[Given], make: Callable[[Given], Made], threads: int) -> Iterator[Made]:
+    """What is made of the things, in their order; while one is used, each thread makes another."""
+    with ThreadPoolExecutor(threads) as pool:
+        coming: deque[Future[Made]] = deque()
+        for thing in things:
+            coming.append(pool.submit(copy_context().run, make, thing))
+            if len(coming) > threads:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()

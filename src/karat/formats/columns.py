@@ -89,10 +89,10 @@ def _single_separators(file: File, separator: bytes, other: bytes) -> int | None
         found, end = 0, b""
         for part in iter(partial(stream.read, 1 << 20), b""):
             # A search for two in a row would stop at each one: there are five in a line.
-            here = np.frombuffer(end + part, np.uint8) == separator[0]
-            if other in part or (here[1:] & here[:-1]).any():
+            here = np.frombuffer(part, np.uint8) == separator[0]
+            if other in part or (here[1:] & here[:-1]).any() or (end == separator and here[0]):
                 return None
-            found += int(np.count_nonzero(here[len(end) :]))
+            found += int(np.count_nonzero(here))
             end = part[-1:]
     return found
 

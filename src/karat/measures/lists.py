@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -23,6 +24,9 @@ from karat.records import Runs
 from karat.records.contexts import THEN
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
+
+#: Where a batch has so many rows for a labelled document, it pays to let most of them fall away before they are joined.
+FEW = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +200,9 @@ def _nothing_in_common(lists: Lists, systems: list[str]) -> BadInput:
 def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> tuple[Ints, Ints]:
     """The places of the labelled documents in the ordered lists, and the documents' numbers."""
     # Rows are joined by one number for each pair, and the few that match compared by name.
-    keys = pl.DataFrame({"key": pair_keys(topic[ordered.row_list], ordered.doc_hashes)}).with_row_index("row")
-    found = keys.join(topics.docs_of(topic[wanted]), on="key")
+    keys, docs = pair_keys(topic[ordered.row_list], ordered.doc_hashes), topics.docs_of(topic[wanted])
+    rows = _perhaps_in(keys, docs["key"].to_numpy())
+    found = pl.DataFrame({"key": keys[rows], "row": rows}).join(docs, on="key")
     row = found["row"].to_numpy().astype(np.int64)
     its_list = ordered.row_list[row]
     same = (found["doc"] == ordered.docs[found["row"]]).to_numpy()
@@ -205,6 +210,16 @@ def _labelled(ordered: Ordered, topic: Ints, wanted: Bools, topics: Topics) -> t
     place, doc = ordered.place(row[same]), found["number"].to_numpy().astype(np.int64)[same]
     best_first = np.argsort(place)
     return place[best_first], doc[best_first]
+
+
+def _perhaps_in(keys: npt.NDArray[np.uint64], few: npt.NDArray[np.uint64]) -> Ints:
+    """The rows of all keys that are among the few, and of others: most others fall away by their first bits."""
+    if FEW * len(few) > len(keys):
+        return np.arange(len(keys))
+    bits = np.uint64(64 - int(FEW * len(few) + 1).bit_length())
+    some = np.zeros(1 << 64 - int(bits), bool)
+    some[few >> bits] = True
+    return np.flatnonzero(some[keys >> bits])
 
 
 def _conditional(ordered: Ordered, place: Ints, start: Ints, topic: Ints, topics: Topics) -> Floats | None:

@@ -15,7 +15,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.measures.profile import Profile
 from karat.records import Runs
-from karat.stats.arrays import Ints
+from karat.stats.arrays import Bools, Ints
 
 Keys = npt.NDArray[np.floating]
 
@@ -59,7 +59,7 @@ def order(runs: Runs, profile: Profile) -> Ordered:
         key = key[moved]
         rows = moved if rows is None else rows[moved]
     start = np.cumsum(blocks.sizes) - blocks.sizes
-    tied = _tied(lists, key)
+    tied = _where(key[1:] == key[:-1], lists)
     tie_list = lists[tied].astype(np.int64)
     return Ordered(
         docs, runs.doc_hashes, blocks.of_row, rows, start, blocks.sizes, tie_list, tied - start[tie_list] + 1
@@ -84,9 +84,11 @@ def _key(runs: Runs, profile: Profile) -> Keys:
         return score.astype(np.float32)
 
 
-def _tied(lists: npt.NDArray[np.int32], key: Keys) -> Ints:
-    """The places with the same list and key as the place before."""
-    return np.flatnonzero((key[1:] == key[:-1]) & (lists[1:] == lists[:-1])) + 1
+def _where(no_better: Bools, lists: npt.NDArray[np.int32]) -> Ints:
+    """The places of which this is said, seen from the place before, within their lists."""
+    places: Ints = np.flatnonzero(no_better) + 1
+    within: Ints = places[lists[places] == lists[places - 1]]
+    return within
 
 
 def _sorted_where_needed(
@@ -97,8 +99,7 @@ def _sorted_where_needed(
     def docs_at(places: Ints) -> pl.Series:
         return docs[pl.Series(places if rows is None else rows[places])]
 
-    rising = np.flatnonzero((key[1:] > key[:-1]) & (lists[1:] == lists[:-1])) + 1
-    tied = _tied(lists, key)
+    rising, tied = _where(key[1:] > key[:-1], lists), _where(key[1:] == key[:-1], lists)
     unsorted = np.zeros(n_lists, dtype=bool)
     unsorted[lists[rising]] = True
     if len(tied):
