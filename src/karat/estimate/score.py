@@ -24,8 +24,6 @@ from karat.scoring.means import MEANS
 from karat.scoring.scorer import Scorer
 from karat.scoring.scores import Scores
 
-#: Measures that lie between 0 and 1: no interval of theirs goes further.
-SHARES = ("AP", "ERR", "GAP", "P", "R", "RBP", "RR", "Success", "nDCG")
 #: What a corrected score rests on, and why there is none where the value is missing.
 CORRECTED = {**MEANS, "n_gold": pl.Int64, "reason": pl.String}
 NOT_ALL = (
@@ -125,7 +123,7 @@ def with_corrected(
                 rows.append((system, name, np.nan, np.nan, np.nan, 0, 0, why))
             else:
                 ends = found.interval(place, scores.level)
-                if type(measure).__name__ in SHARES:
+                if measure.bounded:
                     ends = (max(ends[0], 0.0), min(ends[1], 1.0))
                 rows.append((system, name, float(found.scores[place]), *ends, found.n_queries, found.n_gold, ""))
     frame = pl.DataFrame(rows, schema=CORRECTED, orient="row")

@@ -8,6 +8,7 @@ sums over the documents, so that gold labels correct them as they correct P@10.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ class OfAnswer(Listed):
     """A measure of support; with `strict`, partial support is none."""
 
     strict: bool = False
+    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

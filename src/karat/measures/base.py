@@ -63,6 +63,8 @@ class Measure(metaclass=MeasureType):
     never_cut: ClassVar[bool] = False
     #: Whether the measure looks at subtopics.
     diverse: ClassVar[bool] = False
+    #: Whether its values lie between 0 and 1, so that no interval goes further.
+    bounded: ClassVar[bool] = False
     #: How the values of queries become one. The value of a query is a logarithm where the mean is geometric.
     mean: ClassVar[Mean] = "arithmetic"
     #: What a name that is not karat's was read as, in a sentence.
@@ -170,6 +172,7 @@ class Ranked(Listed):
     """A measure of relevant or not: documents at or above `rel` are relevant."""
 
     rel: float = ranged(1, -1e9, 1e9)
+    bounded: ClassVar[bool] = True
 
 
 def share(part: Floats, whole: Floats, undefined: float = 0.0) -> Floats:

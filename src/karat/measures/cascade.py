@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Cascade(Measure):
 
     max_rel: float | None = ranged(None, 0, 1000)
     context: float = ranged(0.0, 0, 1)
+    bounded: ClassVar[bool] = True
 
     @abstractmethod
     def worth(self, rank: Ints) -> Floats:

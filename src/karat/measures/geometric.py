@@ -37,6 +37,7 @@ class GMAP(AP):
     """
 
     mean: ClassVar[Mean] = "geometric"
+    bounded: ClassVar[bool] = False
 
     def score(self, lists: Lists) -> Floats:
         """The logarithm of AP."""

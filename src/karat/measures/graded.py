@@ -150,6 +150,8 @@ class nDCG(Discounted):
     Reference: Jarvelin and Kekalainen (TOIS 2002); trec_eval's `ndcg` and `ndcg_cut_k`.
     """
 
+    bounded: ClassVar[bool] = True
+
     @property
     def numerator(self) -> DCG:
         """What the ideal divides: discounted gain, a sum over documents."""
@@ -177,6 +179,7 @@ class GAP(Gained):
     """
 
     within: Literal["judged", "list"] = "judged"
+    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
