@@ -104,6 +104,12 @@ def test_a_run_where_labels_should_be_is_told_from_its_columns(tmp_path: Path, t
     assert f"is this a run? {COME_FIRST}" in said_of(kt.read_judgments, saved(tmp_path, text, "x.csv"))
 
 
+def test_preferences_given_as_labels_are_known_as_such(tmp_path: Path) -> None:
+    text = "query,left,right,choice,judge\nq1,a,b,left,ann\n"
+    said = said_of(kt.read_judgments, saved(tmp_path, text, "x.csv"))
+    assert "are these preferences? Name them by --preferences" in said
+
+
 def test_in_python_the_order_is_told() -> None:
     labels, run = {"query": ["q"], "doc": ["d"], "label": [1]}, {"query": ["q"], "doc": ["d"], "rank": [1]}
     with pytest.raises(kt.BadInput, match="is this a run\\? The labels come first, then the runs"):

@@ -195,6 +195,8 @@ def _is_run(frame: pl.DataFrame, source: Source) -> str:
     """
     headers = {name.strip().lower() for name in frame.columns}
     hint = f"is this a run? The {ORDER}" if headers & {*OF_RUNS} else ""
+    if headers >= {"left", "right", "choice"}:
+        hint = "are these preferences? Name them by --preferences beside labels, or give the folder that they are in"
     column = Judgments.schema.chosen(frame.columns, source.columns).get("label", "")
     if hint and column.strip().lower() == "score" and "label" not in source.columns:
         raise BadInput.at(
