@@ -226,8 +226,7 @@ def _finding(table: _Table, signal: Signal, lenient: Leniency) -> str:
         return f"Nothing shows whether {count(judges, 'judge')} looked at the documents: too few labels to compare."
     finding = f"None of {judges:,} judges looks like a spammer"
     if judges == 1:
-        off = f"; labels are off by {lenient.mean[0]:+z.2f} of a grade" if lenient.clear.any() else ""
-        return f"{table.name(0)}, the only judge, does not look like a spammer{off}."
+        return f"{table.name(0)}, the only judge, does not look like a spammer."
     if not lenient.clear.any():
         return f"{finding}, and none is clearly lenient or strict."
     mean = np.where(lenient.clear, lenient.mean, 0.0)
