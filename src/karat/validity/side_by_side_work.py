@@ -119,7 +119,8 @@ def _sentence(table: pl.DataFrame, answers: int) -> str:
     known = dict(table.select("figure", "value").rows())
     parts = [f"{count(answers, 'answer')} count"]
     if JUDGES in known:
-        parts.append(f"of {int(known[JUDGES]):,} judges {100 * known[REJECTED]:.0f} % were rejected")
+        rejected = f"{100 * known[REJECTED]:.0f} % were" if known[REJECTED] else "none was"
+        parts.append(f"of {int(known[JUDGES]):,} judges {rejected} rejected")
     if MINUTES in known:
         parts.append(f"a block took {known[MINUTES]:.1f} minutes")
     if COMMENTED in known:
