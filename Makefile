@@ -136,7 +136,9 @@ test-lowest: $(VENV)/.system $(VENV)/.model
 	@$(BIN)/python $(INSTALL) --editable '.[release]'
 	@rm -rf $(VENV)/lowest && $(BIN)/uv venv --quiet --python $(BIN)/python $(VENV)/lowest
 	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[collect,http,lz4]' 'pytest>=8.2' 'hypothesis>=6.100' 'pandas>=2.2' 'pyarrow>=23.0.1'
-	$(VENV)/lowest/bin/python -m pytest tests/records tests/labels tests/stats tests/measures tests/scoring tests/comparison tests/store -p no:cacheprovider
+	@# The tools that tests compare with, in any version that goes with these.
+	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet pytrec_eval-terrier ir_measures pyndeval statsmodels krippendorff
+	$(VENV)/lowest/bin/python -m pytest tests/records tests/labels tests/stats tests/measures tests/scoring tests/comparison tests/store tests/judges tests/validity tests/context tests/plan tests/cli -p no:cacheprovider
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/score.py
