@@ -30,8 +30,8 @@ def test_each_group_is_drawn_with_the_figures_of_compare() -> None:
     found = kt.compare(study.labels, list(study.runs), "P@10")
     groups = study.queries.frame.select("query", group="kind")
     expected = by_group(found, groups, "kind")
-    shown = dict(figure.data.select("queries", "difference").rows())
-    assert shown == pytest.approx(dict(expected.frame.select("queries", "difference").rows()))
+    shown = dict(figure.data.select("group", "difference").rows())
+    assert shown == pytest.approx(dict(expected.frame.select("group", "difference").rows()))
     assert expected.finding.startswith(figure.title)
     assert "by kind of the queries; holm allows for all groups" in report.html()
 

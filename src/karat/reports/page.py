@@ -189,9 +189,7 @@ def _rows(frame: pl.DataFrame, caption: str) -> str:
     ]
     places = {name: column_decimals(frame, name) for name in names}
     word = {name: _word(frame[name]) for name in names}
-    heads = "".join(
-        f'<th scope="col"{word[name]}>{escape(HEADS.get(name, name.replace("_", " ")))}</th>' for name in names
-    )
+    heads = "".join(f'<th scope="col"{word[name]}>{escape(_head(name))}</th>' for name in names)
     body = "".join(
         "<tr>" + "".join(f"<td{word[name]}>{_cell(row, name, places[name])}</td>" for name in names) + "</tr>"
         for row in frame.head(MOST_ROWS).iter_rows(named=True)
@@ -202,6 +200,15 @@ def _rows(frame: pl.DataFrame, caption: str) -> str:
         f"<table><caption><span>{escape(caption)}</span></caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{more}"
     )
+
+
+def _head(name: str) -> str:
+    """What a column is called; a name of several words has a system's in it, which stays as it is.
+
+    >>> _head("n_gold"), _head("n_times"), _head("rank in bm25_v2")
+    ('gold labels', 'n times', 'rank in bm25_v2')
+    """
+    return HEADS.get(name, name if " " in name else name.replace("_", " "))
 
 
 def _word(column: pl.Series) -> str:

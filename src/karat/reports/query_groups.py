@@ -67,6 +67,7 @@ def groups_figure(groups: GroupComparison) -> Figure:
     if not shown.height:
         raise Undefined(groups.finding.rstrip("."))
     frame = shown.select(
+        "group",
         row=pl.col("group"),
         difference="difference",
         low="low",
