@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import karat as kt
 from commands import karat
 
 #: How the judge labels documents of the true grades 0, 1 and 2.
@@ -98,6 +99,30 @@ def test_the_heat_map_has_the_grades_down_and_the_labels_across(study: dict[str,
     assert drawn.startswith("<svg")
     assert "gold grade" in drawn
     assert "The labels are right on" in drawn
+
+
+def test_levels_with_names_have_them_in_the_sentence_and_in_the_heat_map(study: dict[str, str]) -> None:
+    told = confusion(study, "--scale", "poor,some,full", "--plot", study["m.svg"])
+    assert "% of grade poor, " in str(told["finding"])
+    drawn = Path(study["m.svg"]).read_text()
+    assert all(f">{name}<" in drawn for name in ("poor", "some", "full"))
+    assert ">0<" not in drawn
+
+
+def test_the_confusions_of_each_judge_are_drawn(tmp_path: Path) -> None:
+    """Ann says what is so, eve the contrary: her squares are dark where ann's are pale."""
+    truth = "010110"
+    said = {"ann": truth, "bob": truth, "eve": "".join(str(1 - int(grade)) for grade in truth)}
+    rows = [f"q,d{n},{label},{judge}" for judge, given in said.items() for n, label in enumerate(given)]
+    (tmp_path / "crowd.csv").write_text("\n".join(["query,doc,label,judge", *rows]) + "\n")
+    chart = tmp_path / "confusions.svg"
+    done = karat("judges", "labels", str(tmp_path / "crowd.csv"), "--plot", str(chart))
+    assert done.returncode == 0, done.stderr
+    assert all(f">{judge}: {grade}<" in chart.read_text() for judge in said for grade in (0, 1))
+    grid = kt.judges.dawid_skene(kt.read_judgments(str(tmp_path / "crowd.csv"))).drawing.frame
+    squares = {(row["first"], row["second"]): row["value"] for row in grid.iter_rows(named=True)}
+    assert squares["ann: 1", "1"] > 0.7
+    assert squares["eve: 1", "0"] > 0.7
 
 
 def test_gold_of_yes_or_no_beside_grades_is_refused_by_every_command(study: dict[str, str]) -> None:

@@ -88,6 +88,19 @@ def test_the_median_stands_where_three_labels_differ(tmp_path: Path) -> None:
         assert done.stdout == f"q 0 d {label}\n"
 
 
+def test_an_error_model_gives_the_labels_of_qrels(tmp_path: Path) -> None:
+    """Eve answers upside down: her labels tell as much as the others', and outvote nobody."""
+    said = {"ann": "010101", "bob": "010100", "eve": "101010"}
+    rows = [f"q,d{n},{label},{judge}" for judge, given in said.items() for n, label in enumerate(given)]
+    (tmp_path / "crowd.csv").write_text("\n".join(["query,doc,label,judge", *rows]) + "\n")
+    labels = {}
+    for how in ("median", "dawid-skene"):
+        done = karat("convert", str(tmp_path / "crowd.csv"), "-", "--to", "trec", "--consensus", how)
+        labels[how] = "".join(line.split()[3] for line in done.stdout.splitlines())
+    assert labels == {"median": "010100", "dawid-skene": "010101"}
+    assert "one label per document: the most probable grade. Dawid-Skene converged" in done.stderr
+
+
 def test_grades_become_others_and_what_cannot_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("query,doc,label\nq,a,3\nq,b,2\nq,c,1\nq,d,0\nq,e,\n")
     done = karat("convert", str(tmp_path / "labels.csv"), "-", "--to", "csv", "--map", "2=1,3=1")

@@ -50,7 +50,7 @@ RESULTS: dict[str, ResultBase] = {
     "a result": Result(pl.DataFrame({"name": [MARKUP], "kappa": [0.4]}), f"{MARKUP} agrees.", (MARKUP,)),
 }
 #: Results without a figure that has an interval.
-NO_CHART = ["error model", "gold plan", "a result"]
+NO_CHART = ["gold plan", "a result"]
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -11,13 +11,12 @@ import polars as pl
 from karat.cli import options
 from karat.cli.inputs import Reading
 from karat.cli.messages import tell_notes
+from karat.cli.one_label import one_label_each
 from karat.cli.option_values import named
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.kinds import READERS, kind_of
 from karat.formats.write import fitted, format_of
-from karat.labels import consensus as one_each
-from karat.labels.consensus import How
 from karat.records import Judgments, Records
 from karat.records.base import count
 
@@ -26,6 +25,7 @@ Examples:
   karat convert qrels.txt labels.parquet
   karat convert book.json labels.csv            (a Quepid book)
   karat convert crowd.csv qrels.txt --consensus (one label per document)
+  karat convert crowd.csv qrels.txt --consensus dawid-skene (by an error model of the judges)
   karat convert graded.csv yes-or-no.csv --map 2=1,3=1
   karat convert labels.jsonl - --to trec | head"""
 
@@ -44,7 +44,7 @@ def convert(
     target: str,
     kind: str | None,
     to_format: str | None,
-    consensus: How | None,
+    consensus: str | None,
     mapped: str | None,
     reading: Reading,
 ) -> None:
@@ -64,7 +64,7 @@ def convert(
         records = READERS[what](source, format=from_format)
     if isinstance(records, Judgments):
         records = records if mapped is None else _with_other_grades(records, mapped)
-        records = records if consensus is None else one_each(records, consensus)
+        records = records if consensus is None else one_label_each(records, consensus)
     written, lost = fitted(records, to_format or format_of(target))
     write(written, target, to_format)
     tell_notes([*records.notes, *lost])

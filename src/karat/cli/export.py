@@ -11,14 +11,13 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.messages import tell_notes
+from karat.cli.one_label import one_label_each
 from karat.cli.option_values import OneOf
 from karat.cli.study import Opened, opened_study
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.put_in_place import put_in_place
 from karat.formats.write import fitted, format_of
-from karat.labels import consensus
-from karat.labels.consensus import How
 from karat.labels.selection import LLM
 from karat.records import Judgments, Records
 from karat.records.base import count
@@ -50,7 +49,7 @@ def export(
     target: str,
     kind: str,
     to_format: str | None,
-    consensus: How | None,
+    consensus: str | None,
     group: str | None,
     database: str | None,
 ) -> None:
@@ -104,10 +103,10 @@ def _everything(opened: Opened, target: str, given: Mapping[str, str | None]) ->
     click.echo(f"Wrote everything to {target}.", err=True)
 
 
-def _one_each(judgments: Judgments, how: How, *, waiting: bool) -> Judgments:
+def _one_each(judgments: Judgments, how: str, *, waiting: bool) -> Judgments:
     """One label per document with its probability, and a row for drawn documents that wait for one if asked."""
     notes: list[str] = []
-    frame, reduced = judgments.frame, consensus(judgments, how)
+    frame, reduced = judgments.frame, one_label_each(judgments, how)
     labels = reduced.frame
     if "probability" in frame.columns:
         key = [name for name in ("query", "doc", "subtopic", "context") if name in labels.columns]

@@ -104,7 +104,7 @@ preferences = reads(database, time_format)
 
 consensus = click.option(
     "--consensus",
-    type=OneOf("karat.labels.consensus:HOWS"),
+    type=OneOf("karat.labels.consensus:HOWS", "karat.judges:MODELS"),
     is_flag=False,
     flag_value="median",
     help="How several judges' labels of a document become one.",

@@ -51,7 +51,9 @@ class Confusion(ResultBase):
     def finding(self) -> str:
         """How often the judge is right, in a sentence."""
         right = self.frame.filter(pl.col("grade") == pl.col("label"))
-        told = ", ".join(f"{row['share'] * 100:.0f} % of grade {row['grade']:g}" for row in right.iter_rows(named=True))
+        named = (lambda grade: f"{grade:g}") if self.scale is None else self.scale.name
+        shares = right.select("grade", "share").iter_rows()
+        told = ", ".join(f"{share * 100:.0f} % of grade {named(grade)}" for grade, share in shares)
         return f"The labels are right on {told} ({count(self.n_gold, 'gold label')})."
 
     def to_frame(self) -> pl.DataFrame:

@@ -14,10 +14,12 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
+from karat.judges.confusion_grid import confusion_grid
 from karat.judges.em import FLOOR, Answers, Errors, Fit, check, fit_em, tally
 from karat.judges.layout import Layout
 from karat.records import Judgments, Scale
 from karat.records.base import count
+from karat.records.chart import Grid
 from karat.records.result import ResultBase, rows_of
 from karat.registry import Registry
 from karat.stats.arrays import Floats
@@ -88,6 +90,11 @@ class ErrorModel(ResultBase):
             "rows": rows_of(self.posterior),
             "notes": list(self.notes),
         }
+
+    @property
+    def drawing(self) -> Grid:
+        """Each judge's confusions as squares."""
+        return confusion_grid(self.confusion, self.scale)
 
     def shown(self) -> pl.DataFrame:
         """How each judge errs."""

@@ -61,7 +61,8 @@ def reduced(frame: pl.DataFrame, key: Collection[str], how: How = "median", ties
     """
     if how not in HOWS or ties not in get_args(Ties):
         expected = f"{', '.join(HOWS)}; of even splits {', '.join(get_args(Ties))}"
-        raise BadInput.at("one label of several", expected=expected, found=f"{how}, {ties}")
+        remedy = "an error model gives labels of its own: kt.judges.dawid_skene(labels).labels()"
+        raise BadInput.at("one label of several", expected=expected, found=f"{how}, {ties}", remedy=remedy)
     label, key = pl.col("label"), list(key)
     if how == "mean":
         made = frame.group_by(key).agg(label.mean().round(PLACES), n=pl.len(), tied=pl.lit(False))
@@ -104,7 +105,7 @@ def consensus(
     Labels of single aspects, of snippets and of a group gold beside others are left aside; a document has a label of
     its own for each context and subtopic (`apart`). A judge has one label for an item, the first. Of the two middle
     grades of an even number the lower stands (a document has to earn its grade), or the `upper`, or their `mean`. All
-    judges count alike: an error model (`karat.judges.dawid_skene`) weighs them.
+    judges count alike: an error model weighs them (`karat.judges.dawid_skene(labels).labels()`).
     """
     judgments = Judgments.of(labels)
     key = ("consensus", how, ties, tuple(apart))

@@ -124,7 +124,7 @@ def confusion(given: Judged, rel: float, depth: int, out: str | None) -> Tables:
         taken = f"--relevant {counts['relevant']} --nonrelevant {counts['not relevant']}"
         said += f" karat correct takes it as {taken}: as many labels as these count for, drawn as they were."
     tables = {
-        "Confusion": Result(found.frame, found.finding, found.notes, columns=found.columns),
+        "Confusion": Result(found.frame, found.finding, found.notes, scale=found.scale, columns=found.columns),
         "Accuracy": Result(found.accuracy.drop("effective"), said),
     }
     if found.by_rank.height:
@@ -236,14 +236,15 @@ def distribution(given: Judged) -> Tables:
     ),
     examples="""karat judges labels crowd.csv
 karat judges labels crowd.csv --gold gold.csv --error-model ordinal
-karat judges labels crowd.csv --error-model dawid-skene --out labels.csv
+karat judges labels crowd.csv --error-model dawid-skene --out labels.csv --plot confusions.png
 karat score labels.csv my.run""",
 )
 def labels(given: Judged, model: str) -> Tables:
     """The probable grade of each document and the confusions of each judge, by an error model.
 
     --out labels.csv writes a label for each document, for karat score, with the probability of each grade and the
-    expected grade; beside it labels-judges.csv and labels-confusions.csv. Gold labels are taken for true.
+    expected grade; beside it labels-judges.csv and labels-confusions.csv; as qrels, karat convert --consensus does.
+    --plot draws the confusions of each judge. Gold labels are taken for true.
     """
     fit = analysis.MODELS[model](given.judgments, gold=given.gold)
     documents = fit.posterior
@@ -254,7 +255,9 @@ def labels(given: Judged, model: str) -> Tables:
         "Labels": Result(documents, fit.finding, fit.notes),
         "Judges": Result(fit.judges, "How often each is right, and by how much labels lie above the probable grade."),
         "Confusions": Result(
-            fit.confusion, "How often each judge gives each label to documents of each probable grade."
+            fit.confusion,
+            "How often each judge gives each label to documents of each probable grade.",
+            drawing=fit.drawing,
         ),
     }
 
