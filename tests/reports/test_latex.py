@@ -67,6 +67,27 @@ def test_scores_have_a_row_for_each_system_the_best_in_bold(apart):
     assert "Mean scores over 30 queries" in table
 
 
+def test_scores_have_stars_from_comparisons_with_a_baseline_that_is_not_the_first_run(apart):
+    """Bad against good: every query differs. Bad against mixed: 27 of 30, t = 0.9 / (0.3051 / sqrt(30)) = 16.2."""
+    labels, runs = apart.labels, list(apart.runs)
+    scores = kt.score(labels, runs, ["P@1", "RR"], draws=200)
+    tested = [kt.compare(labels, runs, measure, baseline="bad%") for measure in scores.measures]
+    table = scores.to_latex(tested)
+    stars = {row.split(" & $")[0]: row.count("^{***}") for row in rows_of(table)}
+    assert stars == {r"good\_1 \& more": 2, r"mixed\textasciicircum{}2": 2, r"bad\%": 0}
+    assert r"for the difference from bad\%, the baseline" in table
+    assert "^{" not in scores.to_latex()
+    lists = {f"q{i}": {"x": float(i % 3), "y": 1.0} for i in range(30)}
+    with pytest.raises(kt.BadInput, match=r"the stars: expected comparisons of .*, found b, a"):
+        scores.to_latex([kt.compare(labels, {"b": lists, "a": lists | {"q0": {"y": 1.0}}}, "P@1", draws=100)])
+
+
+def test_figures_of_one_column_have_the_same_decimals(apart):
+    """Good and bad have no interval; mixed has one of 0.1 or more to either side, which two decimals say."""
+    rows = rows_of(kt.score(apart.labels, list(apart.runs), "P@1", draws=200).to_latex())
+    assert {len(number) for row in rows for number in re.findall(r"\d\.(\d+)", row)} == {2}
+
+
 def test_pairs_have_differences_p_values_and_wins(apart):
     report = kt.report(apart, measure="P@1", measures=[], draws=200)
     rows = rows_of(pairs_table(report.comparison))
@@ -78,8 +99,10 @@ def test_pairs_have_differences_p_values_and_wins(apart):
 
 def test_both_tables_are_balanced_and_use_booktabs(apart):
     text = kt.report(apart, draws=100).latex()
-    for name in ("table", "tabular"):
-        assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 2
+    # The scores by four measures are wide, the pairs are not.
+    for name, number in (("table*", 1), ("table", 1), ("tabular", 2)):
+        assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == number
+    assert text.count("\\resizebox") == 1
     assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 2
     assert text.count("$") % 2 == 0
     heads = re.findall(r"\\begin\{tabular\}\{(\w+)\}\n\\toprule\n(.*?) \\\\", text)
@@ -168,6 +191,6 @@ def test_the_tables_compile_with_any_name(tmp_path):
     systems = {name: {f"q{i}": {"x": float((i + k) % 5), "y": 1.5} for i in range(20)} for k, name in enumerate(names)}
     labels = {f"q{i}": {"x": i % 2, "y": 1} for i in range(20)}
     evidence = Study("Names", labels=kt.Judgments.of(labels), runs=(kt.Runs.of(systems),))
-    before = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}"
+    before = "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}"
     (tmp_path / "paper.tex").write_text(f"{before}{kt.report(evidence, draws=100).latex()}\\end{{document}}")
     subprocess.run(["pdflatex", "-halt-on-error", "paper.tex"], cwd=tmp_path, check=True, capture_output=True)

@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.comparison import Comparison
 from karat.comparison.verdict import IN_WORDS
-from karat.errors import Undefined
+from karat.errors import BadInput, Undefined
 from karat.records.base import count
 from karat.records.number_format import decimals
 from karat.reports.scores import corrected_scores
@@ -70,6 +70,8 @@ OTHER_SCRIPTS = (
 )
 #: More pairs than these do not fit a page.
 MOST_PAIRS = 40
+#: More scores with intervals side by side than these do not fit the usual page.
+MOST_COLUMNS = 3
 #: Marks of significance, allowing for the number of tests.
 LEGEND = "* p < 0.05, ** p < 0.01, *** p < 0.001"
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -117,7 +119,7 @@ def mark(p: float | None) -> str:
 
 
 def latex_tables(scores: Scores | None, comparison: Comparison | None, tested: Sequence[Comparison] = ()) -> str:
-    r"""The tables that there are, ready for \input; they need the package booktabs."""
+    r"""The tables that there are, ready for \input; they need the package booktabs, wide ones graphicx."""
     tables = []
     if scores is not None:
         tables.append(scores_table(scores, tested))
@@ -125,16 +127,25 @@ def latex_tables(scores: Scores | None, comparison: Comparison | None, tested: S
         tables.append(pairs_table(comparison))
     if not tables:
         raise Undefined("there are no scores and no comparison to put in a table")
-    return for_latex("% Made by karat. Needs \\usepackage{booktabs}.\n" + "\n".join(tables))
+    return for_latex(
+        "% Made by karat. Needs \\usepackage{booktabs}, and graphicx for wide tables.\n" + "\n".join(tables)
+    )
 
 
 def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:
     """Every system's scores with intervals, the highest in bold, stars where a system differs from the baseline.
 
-    The baseline is the first system. `tested` has a comparison for each measure, systems in the order of the scores.
+    The baseline is the first system of the comparisons in `tested`, one for each measure.
     Scores are corrected where gold labels allow; the first measure then has those of the labels as they are, too.
     """
     shown = [found for found in tested if found.verdict != "cannot say"]
+    for found in shown:
+        if {*found.systems} != {*scores.systems} or found.systems[0] != shown[0].systems[0]:
+            raise BadInput.at(
+                "the stars",
+                expected=f"comparisons of {', '.join(scores.systems)} with one of them",
+                found=f"{', '.join(found.systems)}, the first of them the baseline",
+            )
     first, tests = scores.measures[0], _tests(shown)
     stars = {(measure, system): mark(p) for measure, system, p in tests.iter_rows()}
     columns, right = dict[str, dict[str, str]](), dict[str, pl.DataFrame]()
@@ -155,7 +166,15 @@ def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:
     caption = f"Mean scores over {queries} with {scores.level * 100:g} % intervals, {labels}; highest in bold."
     if tested:
         caption += _about_stars(scores, shown, tests, right)
-    return _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
+    table = _table("scores", caption, "l" + "r" * len(columns), ["System", *columns], lines)
+    return _fitted(table) if len(columns) > MOST_COLUMNS else table
+
+
+def _fitted(table: str) -> str:
+    """A wide table over all columns of the page, made smaller where it would be wider than the page."""
+    wide = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
+    table = table.replace(r"\begin{tabular}", wide + "\n" + r"\begin{tabular}", 1)
+    return table.replace(r"\end{tabular}", r"\end{tabular}}", 1).replace("{table}", "{table*}")
 
 
 def _tests(shown: Sequence[Comparison]) -> pl.DataFrame:
@@ -175,7 +194,7 @@ def _about_stars(scores: Scores, shown: Sequence[Comparison], tests: pl.DataFram
     if shown:
         number = int(tests["p"].is_not_nan().sum())
         said = (
-            f" {LEGEND} for the difference from {scores.systems[0]}, the baseline ({IN_WORDS[shown[0].method]}), "
+            f" {LEGEND} for the difference from {shown[0].systems[0]}, the baseline ({IN_WORDS[shown[0].method]}), "
             f"Holm-adjusted over {count(number, 'test')} of systems and measures."
         )
         own = [found.measure for found in shown if found.method != "plain" and found.measure not in corrected]
@@ -188,8 +207,10 @@ def _column(rows: pl.DataFrame, marks: dict[str, str]) -> dict[str, str]:
     """The figures of each system by one measure, the highest of several in bold."""
     best = rows["value"].fill_nan(None).max() if rows.height > 1 else None
     said = {}
+    # A column has as many decimals as its widest interval supports.
+    known = rows.filter(pl.col("low") < pl.col("high")).select("low", "high").rows()
+    places = min((decimals(low, high) for low, high in known), default=4)
     for row in rows.iter_rows(named=True):
-        places = decimals(row["low"], row["high"])
         value = f"{row['value']:.{places}f}"
         value = rf"\mathbf{{{value}}}" if best is not None and abs(row["value"] - best) < 1e-12 else value
         ends = "" if math.isnan(row["low"]) else _ends(row, "", places)

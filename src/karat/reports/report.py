@@ -79,7 +79,7 @@ class Report:
         return page(self.title, self.verdict, self.reason, self.about, self.simulated, self.sections, self.warnings)
 
     def latex(self) -> str:
-        """The scores and comparisons as LaTeX tables."""
+        """The scores and comparisons as LaTeX tables (booktabs; wide ones take graphicx)."""
         return latex_tables(self.scores, self.comparison, self.by_measure)
 
     def write_charts(self, folder: PathLike) -> list[Path]:

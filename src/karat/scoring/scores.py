@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import polars as pl
@@ -121,6 +122,15 @@ class Scores(ResultBase):
             "interval": {"level": self.level, "draws": self.draws, "seed": self.seed},
             "notes": list(self.notes),
         }
+
+    def to_latex(self, tested: Sequence[Any] = ()) -> str:
+        """The scores as a LaTeX table (booktabs), the highest in bold.
+
+        `tested` are comparisons of the same systems, one for each measure, as `compare(..., baseline="bm25")` gives
+        them: stars then mark what differs from the baseline, after Holm's adjustment for all systems and measures.
+        """
+        # By name and when asked for: scores stand below the tables and must not load them.
+        return str(import_module("karat.reports.latex").scores_table(self, tested))
 
     @property
     def finding(self) -> str:
