@@ -32,6 +32,34 @@ def fill(path: Path) -> None:
     rows.join(truth, on=["query", "doc"], maintain_order="left").write_csv(path)
 
 
+def test_who_fills_it_in_sees_texts_and_titles_and_compare_takes_the_file(study: list[str]) -> None:
+    folder = Path(study[0]).parent
+    labels = pl.read_csv(study[0], infer_schema=False)
+    queries = labels.select("query").unique().with_columns(text="what is " + pl.col("query") + "?")
+    documents = (
+        labels.select("doc")
+        .unique()
+        .with_columns(title="About " + pl.col("doc"), url="https://x.example/" + pl.col("doc"))
+    )
+    queries.write_csv(folder / "queries.csv")
+    documents.write_csv(folder / "documents.csv")
+    named = ["--queries", str(folder / "queries.csv"), "--documents", str(folder / "documents.csv")]
+    plain, told = folder / "plain.csv", folder / "told.csv"
+    for words, out in (([], plain), (named, told)):
+        done = karat("plan", "gold", *study, "-n", "80", *words, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+    assert f"all of them in {told}" in " ".join(done.stdout.split())
+    file, same = pl.read_csv(told, infer_schema=False), pl.read_csv(plain, infer_schema=False)
+    assert file.select(same.columns).equals(same)
+    row = file.row(0, named=True)
+    assert row["query_text"] == f"what is {row['query']}?"
+    assert (row["title"], row["url"]) == (f"About {row['doc']}", f"https://x.example/{row['doc']}")
+    fill(plain)
+    fill(told)
+    verdicts = [karat("compare", *study, "--gold", str(file), "--json").stdout for file in (plain, told)]
+    assert json.loads(verdicts[0])["methods"] == json.loads(verdicts[1])["methods"]
+
+
 def test_a_second_round_asks_for_new_documents_and_compare_takes_its_file_alone(study: list[str]) -> None:
     first, more = (Path(study[0]).parent / name for name in ("gold.csv", "more.csv"))
     assert karat("plan", "gold", *study, "-n", "80", "--out", str(first)).returncode == 0

@@ -67,7 +67,7 @@ def moved(
         known = Gold.of(Judgments.of(gold)).frame.select("query", "doc", gold="label")
         docs = docs.join(known, on=["query", "doc"], how="left", maintain_order="left")
     if documents is not None:
-        docs = docs.join(_titles(documents), on="doc", how="left", maintain_order="left")
+        docs = docs.join(titles_of(documents), on="doc", how="left", maintain_order="left")
         docs = docs.select("query", "doc", "title", pl.all().exclude("query", "doc", "title"))
     texts = (
         {}
@@ -109,7 +109,7 @@ def moved_table(found: Comparison, told: Sequence[Mapping[str, Any]]) -> Result:
     return Result(frame, finding, drawing=Differences(drawn, across, how) if frame.height else None)
 
 
-def _titles(documents: Documents) -> pl.DataFrame:
+def titles_of(documents: Documents) -> pl.DataFrame:
     """What each document is called: its title, or else its address, or how its text begins."""
     known = [name for name in ("title", "url", "snippet", "text") if name in documents.frame.columns]
     words = [pl.col(name).str.slice(0, LONGEST).str.replace_all(r"\s+", " ").str.strip_chars() for name in known]

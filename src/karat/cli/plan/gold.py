@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
@@ -13,13 +14,14 @@ from karat.cli.outputs import keep_inputs
 from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say
+from karat.comparison.moved import titles_of
 from karat.errors import BadInput, KaratError
 from karat.formats import read_judgments, write
 from karat.formats.open_files import File
 from karat.measures import profile_named
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.plan.gold_plan import GoldPlan
-from karat.records import Judgments, Result
+from karat.records import Documents, Judgments, Queries, Result
 
 #: How many of the documents are shown.
 SHOWN = 10
@@ -27,6 +29,7 @@ SHOWN = 10
 EXAMPLES = """\b
 Examples:
   karat plan gold llm.csv bm25.run neural.run -n 300 --out gold.csv
+  karat plan gold llm.csv bm25.run neural.run -n 300 --queries q.csv --documents d.jsonl --out gold.csv
   karat plan gold llm.csv neural.run -n 200 --out gold.csv
   karat plan gold llm.csv a.run b.run -m DCG@10 -n 200 --gold earlier.csv --out both.csv
   karat plan gold llm.csv a.run b.run -m AP -n 400 --whole-queries --out gold.csv
@@ -43,6 +46,8 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @options.gold
 @options.calibrate
 @options.out
+@options.queries
+@options.documents
 @click.option("--whole-queries", is_flag=True, help="Draw whole queries, for measures such as AP.")
 @click.option("--uniform", default=0.0, help="The share drawn from all documents, for reuse.")
 @click.option("--floor", default=0.2, help="The least probability, as a share of the average.")
@@ -61,6 +66,8 @@ def gold(
     gold: str | None,
     calibrate: bool | tuple[str, ...],
     out: str | None,
+    queries: str | None,
+    documents: str | None,
     whole_queries: bool,
     uniform: float,
     floor: float,
@@ -74,7 +81,8 @@ def gold(
 
     A document that both systems show at the same rank says nothing; one whose label is often wrong says much. The file
     written holds query, doc, an empty label to fill in, and the probability with which each was drawn: karat compare
-    --gold reads it.
+    --gold reads it. With --queries and --documents it also holds the query's text, and the document's title and url,
+    for who fills it in.
 
     With --gold, earlier gold labels, new documents are drawn among those without one. The file then holds the
     earlier labels, too, with probabilities that go for both rounds together: fill in the empty labels and use it alone.
@@ -87,13 +95,14 @@ def gold(
     if gold is None:
         options.refuse("calibrate", why="it is about earlier gold labels, and none are named by --gold")
     if out is None:
-        options.refuse("force", why="nothing is written without --out")
+        options.refuse("force", "queries", "documents", why="nothing is written without --out")
     files = run_files(labels, runs)
-    keep_inputs("--out", out, [labels, *files, gold])
+    keep_inputs("--out", out, [labels, *files, gold, queries, documents])
     if out is not None:
         _check_out(out, force)
     lists = read_several(files, ranks=profile_named(asked["profile"]).order == "rank")
-    study = reading.study(labels, gold=gold)
+    texts = [name for name, file in (("queries", queries), ("documents", documents)) if file is not None]
+    study = reading.study(labels, only=texts, gold=gold, queries=queries, documents=documents)
     if whole_queries:
         plan = plan_gold_queries(study.judged, lists, measure, n_gold, **asked)
     else:
@@ -103,15 +112,28 @@ def gold(
         asked |= {"pilot": earlier, "calibrate": calibrate, "uniform": uniform, "floor": floor}
         plan = plan_gold(study.judged, lists, measure, n_gold, **asked)
     if out is not None:
-        write(Judgments(plan.to_frame()), out)
+        write(Judgments(_with_texts(plan.to_frame(), study.queries, study.documents)), out)
     cost = None if cost_gold is None else cost_gold * plan.frame.height
     document = plan.to_dict() | ({} if cost is None else {"cost": cost})
     tell_as(form, document, plan, lambda: _print(plan, cost, out))
 
 
+def _with_texts(plan: pl.DataFrame, queries: Queries | None, documents: Documents | None) -> pl.DataFrame:
+    """The plan with what a person has to know who labels it: query_text, title, url, where these are known."""
+    if queries is not None and "text" in queries.frame.columns:
+        text = queries.frame.select("query", query_text="text")
+        plan = plan.join(text, on="query", how="left", maintain_order="left")
+    if documents is not None:
+        plan = plan.join(titles_of(documents), on="doc", how="left", maintain_order="left")
+        if "url" in documents.frame.columns:
+            plan = plan.join(documents.frame.select("doc", "url"), on="doc", how="left", maintain_order="left")
+    return plan
+
+
 def _print(plan: GoldPlan, cost: float | None, out: str | None) -> None:
     more = plan.frame.height - SHOWN
-    notes = [f"{more:,} more documents, all of them with --out or --json"] if more > 0 else []
+    where = "with --out or --json" if out is None else f"in {out}"
+    notes = [f"{more:,} more documents, all of them {where}"] if more > 0 else []
     notes += [*plan.notes, *([] if cost is None else [f"cost: {cost:,.2f}"])]
     notes += ["nothing written: name a file with --out"] if out is None else []
     print_result(Result(plan.frame.drop("label", "order", strict=False).head(SHOWN), plan.finding, tuple(notes)))
