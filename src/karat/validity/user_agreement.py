@@ -249,5 +249,11 @@ def _sentence(table: pl.DataFrame, between: pl.DataFrame, compared: PairScores, 
     if not better.height:
         return text + f"; none of {whole.height} measures is shown to agree better than another."
     worse = pl.when(pl.col("better") == pl.col("first")).then("second").otherwise("first")
-    shown = ", ".join(better.head(3).select(pl.format("{} than {}", "better", worse)).to_series())
-    return text + f"; shown to agree better: {shown}{' and others' if better.height > 3 else ''}."
+    than = better.select("better", worse=worse).rows()
+    beaten = [other for measure, other in than if measure == best["measure"]]
+    if len(beaten) == whole.height - 1 > 3:  # more than are named below
+        return text + f"; {best['measure']} is shown to agree better than every other."
+    # What the best is better than comes first: that is what was asked.
+    pairs = [(best["measure"], other) for other in beaten] + [pair for pair in than if pair[0] != best["measure"]]
+    shown = ", ".join(f"{measure} than {other}" for measure, other in pairs[:3])
+    return text + f"; shown to agree better: {shown}{' and others' if len(pairs) > 3 else ''}."
