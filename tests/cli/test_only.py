@@ -10,10 +10,12 @@ import pytest
 
 import karat as kt
 from commands import karat
+from karat.cli.only import only_of
 from karat.comparison import by_group, groups_of, moved
 from karat.comparison.moved import moved_table
 from karat.records import Documents, Queries
 from karat.reports.plots import figure_of
+from karat.study import Study
 
 #: 30 queries; b has the relevant document on top in all, a in the last 20 only: P@1 of a is 2/3, of b 1.
 QUERIES = [f"q{n:02d}" for n in range(30)]
@@ -90,6 +92,16 @@ def test_questions_of_any_word_are_a_group_beside_those_of_each() -> None:
     assert groups_of(one_word, "question")["group"].to_list() == ["how", "no question word"]
 
 
+@pytest.mark.parametrize("texts", [["how so", "which one", "kettle"], ["how so", "how much", "kettle"]])
+def test_any_question_is_asked_for_by_any_whether_of_one_word_or_several(texts: list[str]) -> None:
+    queries = Queries.of({"query": ["1", "2", "3"], "text": texts})
+    study = Study("Q", labels=kt.Judgments.of({query: {"d": 1} for query in "123"}), queries=queries)
+    for asked in ("question=any", "question=any question word"):
+        kept = only_of(study, asked)[1].queries
+        assert kept is not None
+        assert kept.sort().to_list() == ["1", "2"]
+
+
 def test_one_group_alone_is_not_allowed_for_and_the_verdict_is_said_to_be_about_all(files: dict[str, str]) -> None:
     runs = [kt.read_runs(files[name]) for name in ("a.run", "b.run")]
     found = kt.compare(kt.read_judgments(files["labels.csv"]), runs, "P@1")
@@ -115,7 +127,7 @@ def test_what_moved_has_titles_and_the_largest_first() -> None:
     found = kt.compare(labels, runs, "DCG@1")
     told = moved(found, labels, runs, number=3, documents=documents)
     assert [one["difference"] for one in told] == [-3.0, -2.0, -1.0, 3.0, 2.0, 1.0]
-    titles = {row["doc"]: row["title"] for row in told[0]["documents"]}
+    titles = {row["doc"]: row["title"] for one in told for row in one["documents"]}
     assert titles == {"rel": "Kettle", "fair": "https://k", "non": None}
     chart = figure_of(moved_table(found, told))
     assert chart.data["row"].to_list() == ["t", "s", "u", "w", "v", "x"]

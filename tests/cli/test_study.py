@@ -53,6 +53,7 @@ def test_an_empty_study_says_which_files_to_add(tmp_path: Path) -> None:
     said = run("init", tmp_path / "new", "--empty").output
     for name in ("queries.csv", "documents.jsonl", "runs/", "tasks.csv"):
         assert name in said
+    assert 'title = "new"' in (tmp_path / "new" / "study.toml").read_text()
 
 
 def test_without_a_task_file_the_top_of_the_runs_is_judged(study: Path) -> None:

@@ -77,6 +77,16 @@ def test_what_moved_is_told_with_both_ranks_and_labels(study: dict[str, Any]) ->
     assert (docs["rel"]["rank_a"], docs["rel"]["rank_b"], docs["rel"]["label"]) == (2, 1, 1.0)
 
 
+def test_what_moved_has_the_documents_that_the_measure_looks_at_wherever_the_other_list_has_them() -> None:
+    """By P@2 a shows x, y and b shows z, x: w is below in both, and that y fell to the fourth place is told."""
+    labels = {f"q{n}": {"x": 0, "y": 0, "z": 1, "w": 0} for n in range(12)}
+    a = {query: {"x": 4.0, "y": 3.0, "w": 2.0, "z": 1.0} for query in labels}
+    b = {query: {"z": 4.0, "x": 3.0, "w": 2.0, "y": 1.0} for query in labels}
+    told = moved(kt.compare(labels, {"a": a, "b": b}, "P@2"), labels, {"a": a, "b": b}, number=1)
+    ranks = {row["doc"]: (row["rank_a"], row["rank_b"]) for row in told[0]["documents"]}
+    assert ranks == {"z": (4, 1), "x": (1, 2), "y": (2, 4)}
+
+
 def test_labels_of_what_moved_are_those_that_the_scores_were_made_of() -> None:
     said = [("rel", "a", 1, "page"), ("rel", "b", 2, "page"), ("rel", "a", 0, "snippet"), ("non", "a", 0, "page")]
     names = ("doc", "judge", "label", "surface")

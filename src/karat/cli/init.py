@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from karat.cli import options
@@ -22,7 +24,7 @@ Examples:
 @click.argument("folder")
 @click.argument("files", metavar="[RUN... QUERIES DOCUMENTS]", nargs=-1)
 @click.option(
-    "--title", show_default="An example study, or of files the folder's name",
+    "--title", show_default="the folder's name, or An example study",
     help="The study's title, as judges and readers see it.",
 )  # fmt: skip
 @click.option("--empty", is_flag=True, help="Only study.toml, without the example's queries and documents.")
@@ -45,7 +47,7 @@ def init(
         _from_files(folder, files, title, results, depth, seed)
         return
     options.refuse("results", "depth", "seed", why="there are no runs to judge the results of")
-    written = write_example(folder, title=title or "An example study", empty=empty)
+    written = write_example(folder, title=title or (_name(folder) if empty else "An example study"), empty=empty)
     click.echo(f"Wrote {', '.join(written)} in {folder}.")
     if empty:
         click.echo(
@@ -59,16 +61,18 @@ def _from_files(
     folder: str, files: tuple[str, ...], title: str | None, results: int | None, depth: int, seed: int
 ) -> None:
     """A study of files that are there, and what to type next."""
-    from pathlib import Path
-
     from karat.study.starting import start_study
 
     options.refuse("empty", why="the files are what the study holds")
-    title = title or Path(folder).resolve().name
-    started = start_study(folder, files, title=title, depth=depth, results=results, seed=seed)
+    started = start_study(folder, files, title=title or _name(folder), depth=depth, results=results, seed=seed)
     tell_notes(started.notes)
     click.echo(started.finding)
     click.echo(f"Change {folder}/study.toml as you like, then:")
     click.echo(f"  karat serve {folder} --host 0.0.0.0 --invite NAME --invite NAME")
     verdict = "compare" if len(started.systems) > 1 else "score"
     click.echo(f"  karat {verdict} {folder} -m nDCG@{depth}")
+
+
+def _name(folder: str) -> str:
+    """What a study is called that has no other title."""
+    return Path(folder).resolve().name

@@ -20,7 +20,7 @@ MOST_NAMED = 8
 only = click.option(
     "--only",
     metavar="COLUMN=VALUE|FILE",
-    help="Only these queries: kind=head by a column of --queries, length or question; or those that a file lists.",
+    help="Only these queries: kind=head by a column of --queries, length or question (or question=any); or a file's.",
 )
 
 
@@ -66,12 +66,16 @@ def _is_column(asked: str) -> bool:
 
 def _by_column(asked: str, known: Queries | None, judged: pl.Series) -> pl.Series:
     """The queries whose column has one of these values."""
-    from karat.comparison import groups_of  # scores of all queries need not wait for it
+    # Scores of all queries need not wait for it.
+    from karat.comparison.by_group import ANY_QUESTION, NO_QUESTION, groups_of
 
     column, _, values = asked.partition("=")
     wanted = [value.strip() for value in values.split(",")]
     groups = groups_of(known if known is not None else Queries.of({"query": judged.to_list()}), column.strip())
     names = groups["group"].drop_nulls().unique(maintain_order=True).to_list()
+    if column.strip() == "question" and "any" not in names:
+        words = [name for name in names if name not in (NO_QUESTION, ANY_QUESTION)]
+        wanted = [word for value in wanted for word in (words if value in ("any", ANY_QUESTION) else [value])]
     strange = [value for value in wanted if value not in names]
     if strange:
         there = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")

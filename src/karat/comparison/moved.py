@@ -11,12 +11,13 @@ from karat.comparison.comparison import Comparison
 from karat.errors import BadInput
 from karat.estimate.gold_sample import Gold
 from karat.labels.consensus import How, consensus
+from karat.measures import as_measures
 from karat.measures.topics import Topics
 from karat.records import Documents, Judgments, LabelsLike, Queries, Result, RunsLike
 from karat.records.chart import Differences
 from karat.records.runs import ranked, several, together
 
-#: So many documents of each list are shown where the measure has no cutoff.
+#: So far down a list ranks are told.
 DEPTH = 10
 #: As many letters of a title, or of a text in its place, as tell what a document is.
 LONGEST = 100
@@ -46,9 +47,10 @@ def moved(
     >>> told[0]["difference"], [row["doc"] for row in told[0]["documents"]]
     (1.0, ['good', 'bad'])
 
-    Each has the query, its text if known, both scores by the labels, the difference, and its documents: where each
-    system ranks them (none below `depth`), the label that counts (`how` several became one), and that in `gold`; with
-    `documents`, the title of each, or else its address or the beginning of its text.
+    Each has the query, its text if known, both scores by the labels, the difference, and the documents that the
+    measure looks at in either list: where each system ranks them (none below `depth`), the label that counts (`how`
+    several became one), and that in `gold`; with `documents`, the title of each, or else its address or the beginning
+    of its text.
     """
     if len(found.systems) != 2:
         raise BadInput.at("queries that moved", expected="two systems", found=str(len(found.systems)))
@@ -60,6 +62,9 @@ def moved(
     won = values.filter(pl.col("difference") > 0).sort(-pl.col("difference"), "query").head(number)
     chosen = pl.concat([lost, won])
     docs = _documents(together(several(runs)), found.systems, chosen["query"].to_list(), depth)
+    looked_at = as_measures(found.measure)[0].cutoff
+    if looked_at is not None:
+        docs = docs.filter(pl.min_horizontal("rank_a", "rank_b") <= looked_at)
     # The labels that the scores were made of: one a document, as for any measure.
     counted = Topics.of(consensus(labels, how, apart=("subtopic",))).judged
     docs = docs.join(counted, on=["query", "doc"], how="left", maintain_order="left")
