@@ -166,6 +166,9 @@ def test_a_verdict_for_each_group_of_queries(study: dict[str, str], tmp_path: Pa
     assert {name: row["queries"] for name, row in told.items()} == {"short": 100, "long": 100}
     halves = [row["difference"] for row in told.values()]
     assert sum(halves) / 2 == pytest.approx(document["methods"][0]["difference"])
+    shown = karat(*arguments(study, "--by", "kind", "--queries", str(tmp_path / "queries.csv"))).stdout
+    head = next(line for line in shown.splitlines() if line.startswith("group "))
+    assert head.split()[:5] == ["group", "verdict", "queries", "A", "B"]  # by their names, and no gold where none is
     refused = karat(*arguments(study, "--by", "nope"))
     assert refused.returncode == 2
     assert "nope" in refused.stderr

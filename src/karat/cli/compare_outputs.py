@@ -98,10 +98,15 @@ def print_comparison(found: Comparison, by_query: bool, more: Extras) -> None:
     if found.judge is not None:
         out.print()
         print_result(Result(found.judge, "The judge's error, gain by label less gain by gold label:"))
-    for beside in (more.measures, *more.groups):
-        if beside is not None:
-            out.print()
-            print_result(Result(beside.to_frame(), beside.finding, beside.notes, columns=beside.columns))
+    if (beside := more.measures) is not None:
+        out.print()
+        print_result(Result(beside.to_frame(), beside.finding, beside.notes, columns=beside.columns))
+    for part in more.groups:
+        out.print()
+        left = ("with_gold",) if found.method == "plain" else ()
+        columns = tuple(name for name in part.columns if name not in left)
+        groups = Result(part.to_frame().drop(left), part.finding, part.notes, columns=columns)
+        print_result(groups, heads=dict(zip("ab", found.systems, strict=True)))
     for one in more.moved or ():
         out.print()
         _print_moved(found, one)
