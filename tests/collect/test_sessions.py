@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from karat.collect.app import create_app
 from karat.collect.people import set_password
 from karat.records import Scale, StudyDesign
 from karat.store import Store
+from karat.store.copying import copy_rows
+from karat.store.database import Database
 from karat.store.people import add_judge
 
 PASSWORD = "correct horse"
@@ -66,3 +69,31 @@ def test_a_session_outlives_the_server(study_at: Any) -> None:
     before.get(f"/join/{token}")
     again, _ = study_at("one", 9001, jar, "same")
     assert again.get("/api/me").status_code == 200
+
+
+def test_people_stay_signed_in_when_their_study_moves_to_another_database(study_at: Any, tmp_path: Path) -> None:
+    jar = CookieJar()
+    before, store = study_at("here", 8001, jar, "moved")
+    _, token = add_judge(store)
+    before.get(f"/join/{token}")
+    before.post("/signin", data={"name": "lead", "password": PASSWORD})
+    csrf = before.get("/api/me").json()["csrf"]
+    with closing(Database.open(str(tmp_path / "there.db"))) as there:
+        copy_rows(store.database, there, "moved")
+    moved, _ = study_at("there", 8001, jar, "moved")
+    assert moved.get("/api/me").json()["csrf"] == csrf  # so a page that is open goes on as it is
+    assert moved.post("/api/task/1/skip", headers={"X-CSRF-Token": "forged"}).status_code == 403
+    assert moved.post("/api/task/1/skip", headers={"X-CSRF-Token": csrf}).status_code == 404  # no such task
+    page = moved.get("/lead").text
+    assert moved.post("/signout", data={"csrf": page.partition('name="csrf" content="')[2].partition('"')[0]})
+    assert moved.get("/api/progress").status_code == 401
+    assert before.get("/api/progress").status_code == 200
+
+
+def test_a_cookie_of_another_study_opens_nothing(study_at: Any) -> None:
+    jar = CookieJar()
+    first, store = study_at("one", 8001, jar)
+    first.get(f"/join/{add_judge(store)[1]}")
+    second, _ = study_at("two", 8002, jar)
+    assert first.get("/api/me").status_code == 200
+    assert second.get("/api/me").status_code == 401

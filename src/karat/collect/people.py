@@ -24,6 +24,8 @@ JUDGE, LEAD = "karat_judge", "karat_lead"
 #: What MTurk sends while somebody only looks at a task.
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MTURK_SITES = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+#: So many cookies of a role, one for each study that the browser knows on this machine, are looked up.
+MOST_COOKIES = 20
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -187,8 +189,16 @@ def cookie_name(running: AppState, role: str) -> str:
 
 
 def session_token(running: AppState, request: Request, role: str) -> str | None:
-    """The token of the session that the browser has in this role."""
-    return request.cookies.get(cookie_name(running, role))
+    """The token of the session that the browser has in this role.
+
+    A study that moved to another database has cookies of another name there. Its sessions moved along, so a browser
+    without the new cookie is known by one from before: its token is in no other study's database.
+    """
+    own = request.cookies.get(cookie_name(running, role))
+    if own is not None:
+        return own
+    others = [token for name, token in request.cookies.items() if name.startswith(f"{role}_")]
+    return next((token for token in others[:MOST_COOKIES] if people.session_of(running.store, token)), None)
 
 
 def check_csrf(running: AppState, request: Request, role: str, given: str | None) -> None:
