@@ -25,6 +25,7 @@ from karat.store.database import Database
 from karat.store.exported import exported
 from karat.store.people import add_judge
 from karat.store.rejecting import reject_judge
+from karat.study.elsewhere import elsewhere, remember
 from karat.study.moving import back_up, copy_study, left_in_folder, restore
 
 
@@ -226,6 +227,24 @@ def test_answers_in_the_folder_are_told_when_another_database_is_served(tmp_path
     copy_study(str(folder), str(tmp_path / "copied"))
     with study_at(tmp_path / "copied") as served:
         assert left_in_folder(folder, served) is None, "it has them all"
+
+
+def test_a_folder_whose_study_moved_says_so_wherever_its_old_database_is_used(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study")
+    remember(folder, "postgresql://karat:secret@localhost/karat")
+    assert elsewhere(folder, None) is None, "nothing old is there to be taken for the study"
+    with study_at(folder) as store:
+        lived(store)
+    remember(folder, str(folder / "karat.db"))
+    assert elsewhere(folder, None) is None, "it is served from its own"
+    remember(folder, "postgresql://karat:secret@localhost/karat")
+    for command in ("export", "backup", "copy"):
+        done = karat(command, str(folder), str(tmp_path / f"{command}.csv"))
+        assert "last served from postgresql://...@localhost/karat" in done.stderr
+        assert "secret" not in done.stderr
+    assert "last served from" in karat("judges", "agreement", str(folder)).stderr
+    assert "last served from" not in karat("leads", str(folder), "--database", str(folder / "karat.db")).stderr
+    assert "last served from" not in karat("leads", str(tmp_path / "copy.csv")).stderr, "a copy is another folder"
 
 
 def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:

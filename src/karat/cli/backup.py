@@ -26,8 +26,11 @@ def backup(folder: str, file: str | None, database: str | None) -> None:
     from datetime import datetime
     from pathlib import Path
 
+    from karat.cli.messages import tell_notes
+    from karat.study.elsewhere import elsewhere
     from karat.study.moving import back_up
 
     made = file or f"{Path(folder).absolute().name}-{datetime.now():%Y-%m-%d-%H%M}.zip"
     done = back_up(folder, made, database=database)
     click.echo(f"backed up to {made}: {done.finding}.")
+    tell_notes([moved] if (moved := elsewhere(Path(folder), database)) else [])

@@ -24,12 +24,12 @@ def copy(folder: str, target: str, database: str | None) -> None:
     and both sides are compared row by row before it counts. What judges answer afterwards is in the old place only:
     stop serving there first when you move.
     """
+    from pathlib import Path
+
+    from karat.cli.messages import tell_notes
+    from karat.study.elsewhere import elsewhere, without_password
     from karat.study.moving import copy_study
 
     done = copy_study(folder, target, database=database)
-    click.echo(f"copied to {_shown(target)}: {done.finding}.")
-
-
-def _shown(target: str) -> str:
-    """The target without a password that stands in a URL."""
-    return target if "@" not in target else f"{target.partition('://')[0]}://...@{target.rpartition('@')[2]}"
+    click.echo(f"copied to {without_password(target)}: {done.finding}.")
+    tell_notes([moved] if (moved := elsewhere(Path(folder), database)) else [])

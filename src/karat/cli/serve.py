@@ -59,6 +59,7 @@ def serve(
     from karat.cli.study import opened_study
     from karat.errors import BadInput, MissingExtra
     from karat.formats.study_folder import read_study
+    from karat.study.elsewhere import remember
     from karat.study.moving import left_in_folder
 
     try:
@@ -92,6 +93,8 @@ def serve(
         store, study = opened.store, opened.folder.study
         material = opened.material()
         left = None if database is None else left_in_folder(opened.folder.path, store)
+        if database is not None and left is None:
+            remember(opened.folder.path, database)
         for note in [*opened.notes, *references_to_nothing(store, material), *([left] if left else [])]:
             click.echo(note, err=True)
         password = set_password(store, lead) if new_password or lead_named(store, lead) is None else None

@@ -55,9 +55,11 @@ def opened_study(path: str, database: str | None, *, load: bool = False, made: b
 
 def open_study(path: str, database: str | None, *, load: bool = False, made: bool = True) -> Opened:
     """The study in a folder, its store in the folder or elsewhere; with `load`, the folder's tasks in it."""
+    from karat.cli.messages import tell_notes
     from karat.errors import MissingExtra
     from karat.formats.study_folder import read_study, within
     from karat.records.base import count
+    from karat.study.elsewhere import elsewhere
 
     try:
         from karat.store import Store, add_tasks
@@ -68,6 +70,7 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
         raise MissingExtra.named("collect", "the database of a study") from None
 
     folder = read_study(path)
+    tell_notes([moved] if (moved := elsewhere(folder.path, database)) else [])
     wanted: list[tuple[str, TaskTable | None]] = []
     pool = None
     if load:

@@ -15,6 +15,7 @@ from karat.labels import GOLD
 from karat.labels.selection import LLM
 from karat.records import Judgments, Records
 from karat.records.base import count
+from karat.study.elsewhere import elsewhere
 from karat.study.folder_files import files_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def collected(folder: StudyFolder, database: str | None, named: Collection[str] 
     """
     held = "karat.db" if database is None else "the database"
     own = {kind: [Path(path).name for path in files_of(folder.path, kind)] for kind in THINGS}
-    elsewhere = "labels" in named or bool(own["labels"])
+    in_files = "labels" in named or bool(own["labels"])
     try:
         check_there(folder.path, database)
         from karat.store import Store
@@ -49,7 +50,7 @@ def collected(folder: StudyFolder, database: str | None, named: Collection[str] 
         with in_plain_words():
             store = Store.open(database or str(folder.path / "karat.db"), folder.study, made=False)
             try:
-                made = _made(store, folder, elsewhere)
+                made = _made(store, folder, in_files)
             finally:
                 store.close()
     except MissingExtra:
@@ -58,7 +59,8 @@ def collected(folder: StudyFolder, database: str | None, named: Collection[str] 
         text = f"karat export {folder.path} {folder.path / 'judgments.csv'}"
         return Collected({}, (f"the judgments collected in {held} are not read: export them first, {text}",))
     made = {kind: records for kind, records in made.items() if kind not in named}
-    notes = [] if "labels" in made or elsewhere else [f"{held} holds no judgments yet"]
+    notes = [] if "labels" in made or in_files else [f"{held} holds no judgments yet"]
+    notes += [moved] if (moved := elsewhere(folder.path, database)) else []
     used = {kind: records for kind, records in made.items() if not own[kind]}
     notes += [note for records in used.values() for note in records.notes]
     notes += _said(made, own, held)

@@ -1,0 +1,43 @@
+"""A study that moved: its folder remembers what database it was last served from, lest old answers pass for all."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+#: Beside karat.db, with the place of the other database; it goes into no copy and no backup.
+MARK = "karat.db-elsewhere"
+
+
+def without_password(url: str) -> str:
+    """A database's URL without who signs in.
+
+    >>> without_password("postgresql://karat:secret@localhost/karat")
+    'postgresql://...@localhost/karat'
+    """
+    return url if "@" not in url else f"{url.partition('://')[0]}://...@{url.rpartition('@')[2]}"
+
+
+def remember(folder: Path, database: str) -> None:
+    """Keep in a folder with a database of its own which other one its study is served from.
+
+    A folder that cannot be written does without.
+    """
+    own = folder / "karat.db"
+    if own.is_file() and ("://" in database or Path(database).absolute() != own.absolute()):
+        with suppress(OSError):
+            (folder / MARK).write_text(f"{without_password(database)}\n", encoding="utf-8")
+
+
+def elsewhere(folder: Path, database: str | None) -> str | None:
+    """What to say to somebody who uses the folder's own database after the study moved; none where one is named."""
+    if database is not None:
+        return None
+    try:
+        place = (folder / MARK).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return (
+        f"this study was last served from {place}, and {folder / 'karat.db'} has nothing that was said there: name it "
+        f"with --database, or delete {folder / MARK} if the folder counts again"
+    )
