@@ -222,7 +222,7 @@ def test_the_lead_pauses_releases_and_rejects(served: Any) -> None:
     lead.post(f"{path}/reject", json={"why": "spam, as the US team says"})
     rows = lead.get("/api/export/judgments.csv").text.splitlines()
     assert len(rows) == 1
-    assert "Spam, as the US team says." in judge.get("/done").text
+    assert "Answers of yours were not accepted: spam, as the US team says." in judge.get("/done").text
     named = [lead.post("/api/invites", json={"name": name}) for name in (" ana\n maria ", "ana maria", " ")]
     assert [said.status_code for said in named] == [200, 422, 200]
     assert [said.json().get("name") for said in named] == ["ana maria", None, "judge 3"]

@@ -112,7 +112,8 @@ def lock_judge(store: Store, judge_id: int) -> dict[str, Any]:
 def refuse_closed(judge: dict[str, Any]) -> None:
     """Refuse a judge who is given no tasks now."""
     if judge["state"] != "active":
-        raise Closed(judge["why"] or f"this judge is {judge['state']}")
+        why = judge["why"] or f"this judge is {judge['state']}"
+        raise Closed(f"answers of yours were not accepted: {why}" if judge["state"] == "rejected" else why)
 
 
 def expire(store: Store) -> bool:

@@ -8,7 +8,9 @@ import pytest
 from karat.collect.live_figure import LiveFigure
 from karat.records.design import Rules
 from karat.store import Answer, answer, cant_tell, next_task, opened
-from karat.store.people import add_judge
+from karat.store.people import add_judge, judge_named
+from karat.store.rejecting import reject
+from karat.store.store import transaction
 from live_example import LIVE
 
 TASKS = [{"query": f"x{query}", "doc": f"q1-d{place}"} for query in range(6) for place in range(4)]
@@ -289,6 +291,19 @@ def test_the_lead_rejects_a_judge_with_a_reason(page, study):
     page.wait_for_selector("[data-judge=bob].off")
     assert "answers at random" in page.inner_text("[data-judge=bob]")
     assert len(study.events("reject")) == 24
+
+
+def test_a_judge_whom_a_trap_stopped_is_not_taken_for_one_whose_labels_are_gone(page, study):
+    bob = judge_named(study.store, "bob")
+    transaction(reject)(study.store, bob, "a control question was answered wrongly", kind="pair")
+    sign_in(page, study)
+    page.wait_for_selector("[data-judge=bob].off")
+    said = "rejected: a control question was answered wrongly; 24 answers still count: Reject takes them back, too"
+    assert said in page.inner_text("[data-judge=bob]")
+    page.once("dialog", lambda dialog: dialog.accept("at random"))
+    page.get_by_role("button", name="Reject bob").click()
+    page.wait_for_selector("text=rejected: at random")
+    assert "count" not in page.inner_text("[data-judge=bob]")
 
 
 def test_a_study_of_lists_alone_shows_what_judges_of_lists_did_and_has_their_reasons_coded_by_a_button(page, serve):

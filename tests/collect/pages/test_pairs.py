@@ -130,7 +130,7 @@ def test_a_failed_trap_ends_the_judges_work_and_opens_the_slots_again(page, pres
         filled = connection.execute(select(tasks.c.filled, tasks.c.held).where(~tasks.c.trap)).all()
     assert {tuple(row) for row in filled} == {(0, 0)}
     page.reload()
-    page.wait_for_selector("text=control question")
+    page.wait_for_selector("text=answers of yours were not accepted: a control question was answered wrongly")
 
 
 def test_a_reason_is_put_into_classes_by_their_keys(page, press, serve):

@@ -47,6 +47,9 @@ function lenient({ leniency, leniency_low: low, leniency_high: high }) {
   return cell(`${signed(leniency)} [${signed(low)}, ${signed(high)}]`, low > 0 || high < 0 ? "look" : "", "with its 95 % interval");
 }
 
+/** Who failed a trap loses what was said about lists only: labels of documents count, and are paid for, until the lead rejects them. */
+const stand = (row) => (row.state === "rejected" && row.answers ? `; ${row.answers} answers still count: Reject takes them back, too` : "");
+
 function judgeRow(row) {
   const act = row.state === "active" ? "pause" : "release";
   const button = make("button", { type: "button", "aria-label": `${act === "pause" ? "Pause" : "Release"} ${row.name}` }, act === "pause" ? "Pause" : "Release");
@@ -75,7 +78,7 @@ function judgeRow(row) {
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
     make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, setup.own_codes && row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
-    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : ""), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
+    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + stand(row), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),
