@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -266,6 +268,9 @@ def test_the_table_of_judges_fits_its_box_with_all_its_buttons(size, page, serve
         "() => [document.querySelector('#judges').scrollWidth, document.querySelector('#judges').clientWidth]"
     )
     assert wide <= box
+    parted = re.findall(r"\[[^]]* [^]]*]", page.locator("#judges").text_content())
+    assert not parted, "the space in an interval is one that holds it together"
+    assert "[" in page.locator("#judges").text_content()
     assert "5fbob0123456789abcdef012345" in page.inner_text("[data-judge=bob]")
 
 

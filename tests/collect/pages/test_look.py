@@ -46,6 +46,19 @@ def test_a_task_is_done_on_a_phone_by_touch_without_scrolling_sideways(kind, chr
     context.close()
 
 
+@pytest.mark.parametrize("kind", ["judge", "pair"])
+def test_on_a_wide_screen_the_query_the_task_and_the_questions_begin_on_one_line(kind, page, serve):
+    study = serve(KINDS[kind], strengths=1)
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    at_task(page, study)
+    parts = {
+        "judge": ("#eyebrow", ".document"),
+        "pair": ("#eyebrow", ".list", "[data-row=choice]", "[data-row=reasons]"),
+    }
+    left = [page.locator(part).first.bounding_box()["x"] for part in parts[kind]]
+    assert max(left) - min(left) <= 1
+
+
 def test_long_words_and_addresses_stay_inside_their_lists_on_a_phone(chromium, serve):
     long = "donaudampfschifffahrtsgesellschaft" * 6
     more = [{"doc": f"x{n}", "title": long, "snippet": long, "url": f"https://example.org/{long}"} for n in range(2)]

@@ -27,7 +27,7 @@ function when({ now, answers, expected, forecast }) {
 }
 
 const percent = (share) => (share === null || share === undefined ? "-" : `${Math.round(share * 100)} %`);
-const signed = (value) => (value === null || value === undefined ? "-" : `${value > 0 ? "+" : ""}${value.toFixed(2)}`);
+const signed = (value) => (value === null || value === undefined ? "-" : `${value.toFixed(2) > 0 ? "+" : ""}${value.toFixed(2).replace(/^-(0\.00)$/, "$1")}`);
 const between = (low, high) => (low === null || high === null || low === undefined ? "no interval yet" : `${low.toFixed(2)} to ${high.toFixed(2)}`);
 
 function table(heads, rows) {
@@ -39,12 +39,12 @@ function table(heads, rows) {
 }
 
 const cell = (text, look = "", means = null) => make("td", { class: look, title: means }, text);
-const share = (value, low, high, n) => (n ? cell(`${percent(value)} [${Math.round(low * 100)}, ${Math.round(high * 100)}]`, n && high < 0.5 ? "look" : "", `of ${n}, with its 95 % interval`) : cell("-"));
+const share = (value, low, high, n) => (n ? cell(`${percent(value)} [${Math.round(low * 100)},\u00a0${Math.round(high * 100)}]`, n && high < 0.5 ? "look" : "", `of ${n}, with its 95 % interval`) : cell("-"));
 
 /** A mean without its interval would be taken for more than it is. */
 function lenient({ leniency, leniency_low: low, leniency_high: high }) {
   if (leniency === null || low === null || high === null) return cell("-", "", "too few labels to say");
-  return cell(`${signed(leniency)} [${signed(low)}, ${signed(high)}]`, low > 0 || high < 0 ? "look" : "", "with its 95 % interval");
+  return cell(`${signed(leniency)} [${signed(low)},\u00a0${signed(high)}]`, low > 0 || high < 0 ? "look" : "", "with its 95 % interval");
 }
 
 /** Who failed a trap loses what was said about lists only: labels of documents count, and are paid for, until the lead rejects them. */

@@ -54,7 +54,7 @@ export function view(task, setup, hooks) {
     hooks.changed(row);
   };
   const panel = new Rows(listed ? [sides, strength, reasons] : [sides, strength], changed);
-  const rest = make("div", { class: "rest" }, strength.element, listed ? reasons.element : null, make("div", { class: "last" }, why.element, hooks.buttons()));
+  const rest = make("div", { class: asked ? "rest" : "rest alone" }, asked ? strength.element : null, listed ? reasons.element : null, make("div", { class: "last" }, why.element, hooks.buttons()));
   const verdict = make("section", { class: "verdict", "aria-label": "Your answer" }, make("div", { class: "answer" }, sides.element, rest));
   const reasoned = () => reasons.value.length > 0 || why.field.value.trim().length >= FEWEST_LETTERS;
   return {
