@@ -45,6 +45,14 @@ def test_a_part_that_is_none_is_named_with_those_there_are(crowd: str) -> None:
     assert "agreement, error, labels, gold" in found.output
 
 
+def test_a_part_behind_the_labels_is_told_where_it_goes(crowd: str) -> None:
+    found = run("judges", crowd, "error")
+    assert found.exit_code == 2
+    assert "error is a part, which comes first:" in found.output
+    assert f"judges error {crowd}" in found.output
+    assert "is a part" not in run("judges", crowd, "--error-model", "ordinal", "--draws", "0").output
+
+
 def test_a_file_that_is_called_like_a_part_is_named_with_its_folder(crowd: str) -> None:
     Path("weights").write_text(Path(crowd).read_text())
     assert run("disagree", "./weights", "--draws", "0").stdout == run("disagree", crowd, "--draws", "0").stdout

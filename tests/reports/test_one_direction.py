@@ -55,6 +55,24 @@ def test_a_difference_has_one_sign_everywhere(names, b, a, difference):
     assert row.endswith(r"10/10/0 \\" if difference > 0 else r"0/10/10 \\")
 
 
+@pytest.mark.parametrize(
+    ("off", "title", "said"),
+    [
+        ((1, -1, 1, 0, -1), "Labels are not shown to be too high or too low on average", "The judges equal gold"),
+        ((1, 1, 1, 0, 1), "Labels are 0.80 of a grade too high", "The judges overrate by 0.80 of a grade"),
+    ],
+)
+def test_errors_that_cancel_out_are_not_called_errors_in_one_direction(off, title, said):
+    def labelled(number: int, label: int) -> dict[str, object]:
+        return {"query": f"q{number}", "doc": "x", "label": label, "judge": "ann", "group": "judges"}
+
+    labels = kt.Judgments.of([labelled(i, 1 + off[i % 5]) for i in range(20)])
+    gold = kt.Judgments.of([{"query": f"q{i}", "doc": "x", "label": 1} for i in range(20)])
+    report = kt.report(Study("Errors", labels=labels, gold=gold), draws=100)
+    assert title in {figure.title for figure in report.figures}
+    assert said in report.html()
+
+
 def test_every_pair_of_more_than_two_has_the_better_one_second():
     pairs = kt.report(study_of(("half", "bad", "good")), measure="P@1", measures=[], draws=100).comparison.pairs
     told = {(row["b"], row["a"]): row["difference"] for row in pairs.iter_rows(named=True)}

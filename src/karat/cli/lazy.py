@@ -42,6 +42,9 @@ class LazyGroup(click.Group):
             if not args[0].startswith("-") and not Path(args[0]).exists():
                 known = ", ".join(self.list_commands(ctx))
                 ctx.fail(f"{args[0]} is no file, and no part of {ctx.command_path}: {known}.")
+            second = args[1] if len(args) > 1 and not args[0].startswith("-") else None  # no value of an option
+            if second in self.list_commands(ctx) and not Path(str(second)).exists():
+                ctx.fail(f"{second} is a part, which comes first: {ctx.command_path} {second} {args[0]}")
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

@@ -244,7 +244,13 @@ def grade_shares(
     return pl.concat(parts).select("group", "feature", "value", column, "n", "share", "low", "high", *sizes)
 
 
-_CALLED = {ALL: "the judges", "crowd": "the crowd", "professional": "the professionals", "llm": "the LLM"}
+_CALLED = {
+    ALL: "the judges",
+    "judges": "the judges",
+    "crowd": "the crowd",
+    "professional": "the professionals",
+    "llm": "the LLM",
+}
 
 
 def called(group: str) -> str:

@@ -178,9 +178,12 @@ def _errors(panel: Panel) -> Section:
     worst = rows.sort(pl.col("error").abs()).row(-1, named=True)
     way = "high" if worst["error"] > 0 else "low"
     furthest = "Labels are" if rows.height == 1 else f"Furthest from gold: {called(worst['group'])},"
+    title = f"{furthest} {abs(worst['error']):.2f} of a grade too {way}"
+    if (rows["low"] <= 0).all() and (rows["high"] >= 0).all():
+        title = "Labels are not shown to be too high or too low on average"
     one = Figure(
         "error-by-group",
-        f"{furthest} {abs(worst['error']):.2f} of a grade too {way}",
+        title,
         "Mean of label less gold label with 95 % intervals; drawn labels stand for the documents that could be drawn.",
         charts.dots(rows, row="group", value="error", x_title="mean error in grades", line=0.0, places=2),
         rows,
