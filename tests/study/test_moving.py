@@ -247,6 +247,17 @@ def test_a_folder_whose_study_moved_says_so_wherever_its_old_database_is_used(tm
     assert "last served from" not in karat("leads", str(tmp_path / "copy.csv")).stderr, "a copy is another folder"
 
 
+def test_a_link_in_a_strangers_folder_is_neither_written_nor_read(tmp_path: Path) -> None:
+    folder, mine = folder_of(tmp_path / "study"), tmp_path / "mine.txt"
+    with study_at(folder) as store:
+        lived(store)
+    mine.write_text("a secret")
+    (folder / "karat.db-elsewhere").symlink_to(mine)
+    remember(folder, "postgresql://localhost/karat")
+    assert mine.read_text() == "a secret"
+    assert elsewhere(folder, None) is None
+
+
 def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "study")
     with study_at(folder) as store:

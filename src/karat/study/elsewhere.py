@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
 #: Beside karat.db, with the place of the other database; it goes into no copy and no backup.
 MARK = "karat.db-elsewhere"
+#: Windows has no such flag.
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 def without_password(url: str) -> str:
@@ -21,12 +24,14 @@ def without_password(url: str) -> str:
 def remember(folder: Path, database: str) -> None:
     """Keep in a folder with a database of its own which other one its study is served from.
 
-    A folder that cannot be written does without.
+    A folder that cannot be written does without. No link is followed: the folder may be a stranger's.
     """
     own = folder / "karat.db"
     if own.is_file() and ("://" in database or Path(database).absolute() != own.absolute()):
         with suppress(OSError):
-            (folder / MARK).write_text(f"{without_password(database)}\n", encoding="utf-8")
+            opened = os.open(folder / MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NOFOLLOW, 0o600)
+            with os.fdopen(opened, "w", encoding="utf-8") as mark:
+                mark.write(f"{without_password(database)}\n")
 
 
 def elsewhere(folder: Path, database: str | None) -> str | None:
@@ -34,8 +39,10 @@ def elsewhere(folder: Path, database: str | None) -> str | None:
     if database is not None:
         return None
     try:
-        place = (folder / MARK).read_text(encoding="utf-8").strip()
+        place = "" if (folder / MARK).is_symlink() else (folder / MARK).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
+        return None
+    if not place or not place.isprintable():
         return None
     return (
         f"this study was last served from {place}, and {folder / 'karat.db'} has nothing that was said there: name it "
