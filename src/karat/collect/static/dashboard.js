@@ -72,7 +72,7 @@ function judgeRow(row) {
     await refresh();
   });
   const traps = row.traps ? `${row.traps - row.traps_failed} of ${row.traps}` : "-";
-  const states = { active: "at work", paused: "paused", rejected: "rejected" };
+  const states = { active: "active", paused: "paused", rejected: "rejected" };
   return make(
     "tr",
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
