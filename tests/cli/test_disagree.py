@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import polars as pl
@@ -118,20 +119,20 @@ def test_weights_up_to_top_score_labels_above_it(crowd: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["consistency", "--of", "3"], "No such option '--of'"),
-        (["consistency", "--min-labels", "3"], "No such option '--min-labels'"),
-        (["robustness", "--at-least", "1"], "No such option '--at-least'"),
-        (["robustness", "--draws", "100"], "No such option '--draws'"),
-        (["by", "--zero-lowest"], "No such option '--zero-lowest'"),
-        (["combined", "--max-labels", "2"], "No such option '--max-labels'"),
-        (["weights", "--queries", "q.csv"], "No such option '--queries'"),
+        (["consistency", "--of", "3"], "No such option:? '?--of"),
+        (["consistency", "--min-labels", "3"], "No such option:? '?--min-labels"),
+        (["robustness", "--at-least", "1"], "No such option:? '?--at-least"),
+        (["robustness", "--draws", "100"], "No such option:? '?--draws"),
+        (["by", "--zero-lowest"], "No such option:? '?--zero-lowest"),
+        (["combined", "--max-labels", "2"], "No such option:? '?--max-labels"),
+        (["weights", "--queries", "q.csv"], "No such option:? '?--queries"),
         (["weights", "--zero-lowest"], "--zero-lowest is about the weights that --out writes"),
     ],
 )
 def test_options_that_would_change_nothing_are_refused(crowd: str, words: list[str], said: str) -> None:
     done = karat("disagree", words[0], crowd, *words[1:])
     assert done.returncode == 2
-    assert said in done.stderr
+    assert re.search(said, done.stderr)  # as Click's versions put it
 
 
 @pytest.mark.parametrize(

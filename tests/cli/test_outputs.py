@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -63,4 +64,4 @@ def test_an_output_that_is_an_input_is_refused_and_the_file_is_left_alone(folder
 def test_an_option_that_does_nothing_for_a_part_is_not_there(folder: Path, part: str, option: str) -> None:
     found = CliRunner().invoke(karat, ["validate", part, "preferences.csv", option, "1"])
     assert found.exit_code == 2
-    assert f"No such option '{option}'" in found.output
+    assert re.search(f"No such option:? '?{option}", found.output)  # as Click's versions put it

@@ -253,12 +253,11 @@ by_query = click.option("-q", "--by-query", is_flag=True, help="Show every query
 
 
 def difference(default: float | None = None) -> Callable[[Command], Command]:
-    """The difference that a plan is made for; without a default it must be named."""
+    """The difference that a plan is made for; without a default the command asks for one."""
     return click.option(
         "--difference",
         type=float,
         default=default,
-        required=default is None,
         help="The difference in the measure that is worth seeing.",
     )
 
