@@ -150,3 +150,32 @@ def test_a_run_without_a_judged_query_says_what_ids_look_like(tmp_path: Path) ->
     path.write_text("\n".join(line.replace("q", "topic-") for line in LINES))
     with pytest.raises(BadInput, match="queries in common, found none"):
         in_batches(path)
+
+
+#: Lines that are one column short or long, some with two blanks that make up for it.
+ODD = (
+    "q9 Q0 d99  1 0.5",
+    "q9  d99 1 0.5",
+    "q9 Q0  1 0.5 mine",
+    " q9 d99 1 0.5 mine",
+    "q9 Q0 d99 1  mine",
+    "q9 Q0 d99 1 0.5  mine",
+    "q9 Q0 d99 1 0.5 mine ",
+    "q9 Q0 d99 1 0.5 mine x",
+    "q9 Q0 d99 1 0.5",
+    "q9 Q0  d99 1 0.5",
+    "q9 Q0 d99  0.5 mine",
+    "q9  Q0 d99 1 mine",
+    "q9  d99 1 0.5 mine",
+)
+
+
+@pytest.mark.parametrize("line", ODD)
+def test_two_blanks_never_make_up_for_a_missing_column(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.run"
+    path.write_text("\n".join([*LINES[:360], line, *LINES[360:]]) + "\n")
+    if len(line.split()) == 6:
+        assert kt.read_runs(path, ranks=False).frame.filter(doc="d99")["score"].to_list() == [0.5]
+    else:
+        with pytest.raises(BadInput, match="line 361: expected 6 columns"):
+            kt.read_runs(path, ranks=False)

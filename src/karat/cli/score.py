@@ -157,8 +157,8 @@ def score(
 def _score_files(scorer: Scorer, files: list[str], kept: Kept, *, ranks: bool) -> Scores:
     """The scores of the runs in these files, which are read in batches, one file on each core."""
     context, cores = copy_context(), os.cpu_count() or 1
-    # A few threads read a single run; one each where there are runs for every core.
-    threads = min(max(cores // max(len(files), 1), 1), MOST_THREADS)
+    # A thread more than cores reads a single run, as one waits for the file; one each where there are runs for all.
+    threads = min(cores // max(len(files), 1) + 1, MOST_THREADS)
     with ThreadPoolExecutor(min(len(files), cores)) as pool, waiting("Scoring", len(files)) as one_done:
 
         def of_kept(batches: Iterator[Runs]) -> ScoredQueries:

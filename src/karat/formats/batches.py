@@ -27,8 +27,9 @@ from karat.formats.said_columns import said_of
 from karat.formats.unpacking import VARIABLE, most_bytes
 from karat.records import PathLike, Runs, Source
 
-#: As many bytes or rows as are read at a time: few enough that what is made of them stays near the processor.
-BYTES, ROWS = 1 << 23, 1 << 18
+#: As many bytes or rows as are read at a time: few enough for little memory, enough that the work on a part counts for
+#: more than beginning it.
+BYTES, ROWS = 1 << 24, 1 << 18
 #: How many bytes each of the files should have into which scattered rows are dealt, and how many there are at most.
 BUCKET, MOST_BUCKETS = 1 << 26, 256
 #: How many bytes a packed byte stands for, where only the packed ones can be counted.

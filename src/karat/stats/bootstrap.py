@@ -13,6 +13,8 @@ from karat.errors import BadInput
 from karat.stats.arrays import Floats, Ints
 from karat.stats.quantiles import t_quantile
 
+#: So many counts are made at a time: few enough to stay near the processor.
+AT_ONCE = 200_000
 #: Resampled means cannot leave the range of the rows, which with fewer rows than this is too narrow to be honest.
 FEWEST = 5
 
@@ -141,7 +143,7 @@ def resampled(n: int, draws: int, seed: int) -> Iterator[Ints]:
     [[5, 5, 5]]
     """
     rng = np.random.default_rng(seed)
-    at_once = max(1, 2_000_000 // n)
+    at_once = max(1, AT_ONCE // n)
     for start in range(0, draws, at_once):
         some = min(at_once, draws - start)
         rows = rng.integers(0, n, size=(some, n), dtype=np.int32)
