@@ -11,12 +11,10 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 import click
-from rich.markup import escape
 
 from karat.cli.forms import FOR_PEOPLE, Form
 from karat.cli.messages import tell_notes, visible
 from karat.cli.outputs import write_plots, write_tables
-from karat.cli.tables import console, say, side_by_side
 from karat.records import Result
 from karat.records.base import count
 from karat.records.number_format import WHOLE, Written, in_words, written
@@ -160,6 +158,8 @@ def show_all(tables: Iterable[tuple[str, Result]], show: Show) -> None:
 
 def print_result(result: Result, title: str = "", heads: Mapping[str, str] | None = None) -> None:
     """The finding, the figures that people look at, and the notes; `heads` are shown as they are given."""
+    from karat.cli.tables import console, say, side_by_side  # rich takes a while to load, and JSON wants none of it
+
     out = console()
     say(out, result.finding)
     frame, hidden = in_words(result.to_frame(), result.scale), list[str]()
@@ -183,6 +183,10 @@ def print_result(result: Result, title: str = "", heads: Mapping[str, str] | Non
 
 def print_titled(result: Result, title: str) -> None:
     """A table under its title."""
+    from rich.markup import escape
+
+    from karat.cli.tables import console
+
     console().print(f"[bold]{escape(visible(title))}[/bold]")
     print_result(result)
 

@@ -20,7 +20,6 @@ from karat.cli.only import only as only_queries
 from karat.cli.progress import waiting
 from karat.cli.results import tell_as
 from karat.cli.runs import read_several
-from karat.cli.tables import print_scores
 from karat.errors import BadInput
 from karat.formats import read_subtopics, read_user_weights
 from karat.formats.batches import by_batches
@@ -197,12 +196,17 @@ def _on_cluster(
 
 
 def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:
+    def show() -> None:
+        from karat.cli.tables import print_scores  # rich takes a while to load, and JSON wants none of it
+
+        print_scores(scores, by_query)
+
     rows = Result(_rows(scores, by_query), scores.finding, scores.notes)
     tell_as(
         form,
         scores.to_dict(by_query=by_query),
         rows,
-        lambda: print_scores(scores, by_query),
+        show,
         tables={"Scores": scores},
     )
 

@@ -7,7 +7,7 @@ reader, which knows line numbers and either understands the file or says what is
 
 from __future__ import annotations
 
-import io
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,9 @@ from karat.errors import BadInput
 from karat.formats.open_files import File
 from karat.records import Source
 from karat.records.base import count
+
+#: So many bytes are looked through at a time.
+NEAR = 1 << 18
 
 
 def read_columns(
@@ -85,16 +88,26 @@ def _read_fast(
 
 def _single_separators(file: File, separator: bytes, other: bytes) -> int | None:
     """How many separators there are; None where two stand together, or another one stands anywhere."""
-    with Path(file.path).open("rb") if file.on_disk else io.BytesIO(file.content) as stream:
-        found, end = 0, b""
-        for part in iter(partial(stream.read, 1 << 20), b""):
-            # A search for two in a row would stop at each one: there are five in a line.
-            here = np.frombuffer(part, np.uint8) == separator[0]
-            if other in part or (here[1:] & here[:-1]).any() or (end == separator and here[0]):
-                return None
-            found += int(np.count_nonzero(here))
-            end = part[-1:]
+    found, ended = 0, False
+    for part in _stretches(file):
+        # A search for two in a row would stop at each one: there are five in a line.
+        signs = np.frombuffer(part, np.uint8)
+        here = signs == separator[0]
+        if (signs == other[0]).any() or (here[1:] & here[:-1]).any() or (ended and here[0]):
+            return None
+        found += int(np.count_nonzero(here))
+        ended = bool(here[-1])
     return found
+
+
+def _stretches(file: File) -> Iterator[bytes | memoryview]:
+    """The bytes of a file, as many at a time as stay near the processor."""
+    if file.on_disk:
+        with Path(file.path).open("rb") as stream:
+            yield from iter(partial(stream.read, NEAR), b"")
+        return
+    whole = memoryview(file.content)
+    yield from (whole[start : start + NEAR] for start in range(0, len(whole), NEAR))
 
 
 def _read_careful(
