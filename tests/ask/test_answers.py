@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -187,7 +188,7 @@ def test_stored_answers_cannot_be_changed(tmp_path: Path) -> None:
     store.add(ASKED_ONCE, RawAnswer(ASKED_ONCE.key, 200, "first"))
     store.add(ASKED_ONCE, RawAnswer(ASKED_ONCE.key, 200, "second"))
     store.close()
-    with sqlite3.connect(tmp_path / "answers.db") as raw:
+    with closing(sqlite3.connect(tmp_path / "answers.db")) as raw:
         for change in ("update answers set body = 'x'", "delete from answers"):
             with pytest.raises(sqlite3.IntegrityError, match="append only"):
                 raw.execute(change)

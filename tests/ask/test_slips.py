@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import chdir
+from contextlib import chdir, closing
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -296,7 +296,8 @@ def test_a_store_that_takes_no_more_stops_the_asking_in_plain_words(
         done = ask(files, server.url)
     assert done.returncode == 2
     assert "expected a store that takes an answer, found database or disk is full" in done.stderr
-    assert sqlite3.connect(files / "llm.answers.db").execute("pragma integrity_check").fetchone() == ("ok",)
+    with closing(sqlite3.connect(files / "llm.answers.db")) as connection:
+        assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
 def test_queries_without_a_text_are_counted_before_anything_is_paid(tmp_path: Path) -> None:

@@ -201,5 +201,5 @@ def test_columns_of_any_name_are_said(tmp_path: Path) -> None:
 def test_events_with_lists_too_deep_in_each_other_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "ubi.ndjson"
     path.write_text('{"query_id": "q", "action_name": "click", "x": ' + "[" * 5000 + "]" * 5000 + "}\n")
-    with pytest.raises(kt.BadInput, match=r"line 1: expected a JSON object, found lists or objects too deep"):
+    with pytest.raises(kt.BadInput, match="found lists or objects"):
         kt.read_clicks(path, format="ubi")

@@ -19,6 +19,13 @@ class Kept:
         try:
             # One thread at a time uses it, though it may be another than the one that opened it (`workers.done`).
             self._connection = sqlite3.connect(place, timeout=30, isolation_level=None, check_same_thread=False)
+            self._open(place, tables, version)
+        except sqlite3.Error as error:
+            raise BadInput.at(place, expected="a store of answers", found=str(error)) from None
+
+    def _open(self, place: str, tables: str, version: int) -> None:
+        """Make or check the tables; where that fails, the file is given back."""
+        try:
             self._connection.execute("pragma journal_mode = wal")
             # What a process wrote stays when it is killed; only a power cut may lose the last answers.
             self._connection.execute("pragma synchronous = normal")
@@ -27,8 +34,9 @@ class Kept:
                 raise BadInput.at(place, expected=f"answers of version {version}", found=f"version {found}")
             self._connection.executescript(tables)
             self._connection.execute(f"pragma user_version = {version}")
-        except sqlite3.Error as error:
-            raise BadInput.at(place, expected="a store of answers", found=str(error)) from None
+        except BaseException:
+            self._connection.close()
+            raise
 
     def close(self) -> None:
         """Give the file back."""
