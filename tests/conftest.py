@@ -146,7 +146,9 @@ def _copying(migrate: Callable[[Any], None]) -> Callable[[Any], None]:
         engine = database._engine("sqlite://")
         migrate(engine)
         with closing(engine.raw_connection()) as connection:
-            return "\n".join(connection.driver_connection.iterdump())
+            found = "\n".join(connection.driver_connection.iterdump())
+        engine.dispose()
+        return found
 
     def quick(engine: Any) -> None:
         if engine.dialect.name == "sqlite":
