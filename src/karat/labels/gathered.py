@@ -24,9 +24,6 @@ Nameless = Literal["auto", "one", "different"]
 ALL, UNNAMED = "all", "unnamed"
 #: Stands before the number of somebody without a name.
 NOBODY = "\x00"
-#: A column while names are given: whether others without a name labelled the same. (A window in a window would spare
-#: it, which the oldest Polars that karat takes does not know.)
-BESIDE = "\0beside"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +102,10 @@ def _with_key(frame: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 def _with_names(frame: pl.DataFrame, key: Sequence[str], nameless: Nameless, notes: list[str]) -> pl.DataFrame:
     """The labels with a name for everybody (`who`): the judge's own, or one that stands for somebody without."""
     none = pl.col("judge").is_null()
-    beside = frame.select(none.sum().over(*key, "group") > 1).to_series().alias(BESIDE)
-    several = pl.col(BESIDE).any().over("group") if nameless == "auto" else pl.lit(nameless == "different")
+    beside = none.sum().over(*key, "group") > 1
+    several = beside.any().over("group") if nameless == "auto" else pl.lit(nameless == "different")
     number = pl.when(several).then(pl.int_range(pl.len()).cast(pl.String)).otherwise(pl.lit(""))
-    frame = frame.with_columns(beside).with_columns(who=pl.coalesce("judge", pl.lit(NOBODY) + number)).drop(BESIDE)
+    frame = frame.with_columns(who=pl.coalesce("judge", pl.lit(NOBODY) + number))
     unsigned = frame.filter(none & (pl.col("group") != GOLD))
     if unsigned.height:
         people, groups = unsigned.select("group", "who").n_unique(), unsigned["group"].n_unique()

@@ -125,8 +125,8 @@ def asked_of_all(item: Ints, group: Ints, value: Floats, moment: Floats, ruled: 
     is_first = pl.col("row") == pl.col("row").first().over(pair)
     differs = (pl.col("value") - pl.col("value").first().over(pair)).abs() >= pl.col("apart")
     frame = frame.with_columns(is_first=is_first, other=differs)
-    frame = frame.with_columns(soonest=pl.col("moment").filter(~pl.col("is_first")).min().over(pair))
-    second = pl.col("row").filter(pl.col("other") & (pl.col("moment") == pl.col("soonest"))).first().over(pair)
+    soonest = pl.col("moment").filter(~pl.col("is_first")).min().over(pair)
+    second = pl.col("row").filter(pl.col("other") & (pl.col("moment") == soonest)).first().over(pair)
     frame = frame.with_columns(
         place=pl.when("is_first").then(0).when(pl.col("row") == second).then(1).otherwise(2).cast(pl.Int64)
     )
