@@ -115,3 +115,13 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "x": 1.0}}
 )
 def test_subtopics_with_grades_by_hand(measure: str, expected: float) -> None:
     assert kt.score(SUBTOPICS, RUN, measure, draws=0).means["value"][0] == pytest.approx(expected)
+
+
+def test_a_labelled_document_is_found_where_a_thousand_are_not() -> None:
+    """One label for each query of 1,000 documents: it stands where the run was made to put it."""
+    rng = np.random.default_rng(4)
+    place = {f"q{q}": int(rng.integers(1, 1001)) for q in range(30)}
+    run = {q: {f"d{rng.integers(10**12)}-{r}": -float(r) for r in range(1, 1001)} for q in place}
+    labels = {q: {list(docs)[place[q] - 1]: 1} for q, docs in run.items()}
+    found = kt.score(labels, run, "RR", draws=0).queries
+    assert dict(found.select("query", "RR").iter_rows()) == pytest.approx({q: 1 / rank for q, rank in place.items()})
