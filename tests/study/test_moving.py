@@ -232,11 +232,11 @@ def test_answers_in_the_folder_are_told_when_another_database_is_served(tmp_path
 def test_a_folder_whose_study_moved_says_so_wherever_its_old_database_is_used(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "study")
     remember(folder, "postgresql://karat:secret@localhost/karat")
-    assert elsewhere(folder, None) is None, "nothing old is there to be taken for the study"
+    assert elsewhere(folder, None) == [], "nothing old is there to be taken for the study"
     with study_at(folder) as store:
         lived(store)
     remember(folder, str(folder / "karat.db"))
-    assert elsewhere(folder, None) is None, "it is served from its own"
+    assert elsewhere(folder, None) == [], "it is served from its own"
     remember(folder, "postgresql://karat:secret@localhost/karat")
     for command in ("export", "backup", "copy"):
         done = karat(command, str(folder), str(tmp_path / f"{command}.csv"))
@@ -255,7 +255,7 @@ def test_a_link_in_a_strangers_folder_is_neither_written_nor_read(tmp_path: Path
     (folder / "karat.db-elsewhere").symlink_to(mine)
     remember(folder, "postgresql://localhost/karat")
     assert mine.read_text() == "a secret"
-    assert elsewhere(folder, None) is None
+    assert elsewhere(folder, None) == []
 
 
 def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:

@@ -33,4 +33,4 @@ def backup(folder: str, file: str | None, database: str | None) -> None:
     made = file or f"{Path(folder).absolute().name}-{datetime.now():%Y-%m-%d-%H%M}.zip"
     done = back_up(folder, made, database=database)
     click.echo(f"backed up to {made}: {done.finding}.")
-    tell_notes([moved] if (moved := elsewhere(Path(folder), database)) else [])
+    tell_notes(elsewhere(Path(folder), database))

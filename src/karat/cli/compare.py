@@ -59,7 +59,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
     help="The method that decides: auto is ppi with gold labels, plain without.",
 )
 @options.queries_are
-@options.consensus_or_model
+@options.always_consensus
 @options.baseline
 @click.option("--margin", type=float, metavar="X", help="A difference that does not matter: equivalence may be shown.")
 @options.by

@@ -32,4 +32,4 @@ def copy(folder: str, target: str, database: str | None) -> None:
 
     done = copy_study(folder, target, database=database)
     click.echo(f"copied to {without_password(target)}: {done.finding}.")
-    tell_notes([moved] if (moved := elsewhere(Path(folder), database)) else [])
+    tell_notes(elsewhere(Path(folder), database))

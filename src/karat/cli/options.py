@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -102,19 +103,15 @@ aspect = click.option(
 scored = reads(aspect, database, scale, drop_bad_labels, time_format, from_format)
 preferences = reads(database, time_format)
 
-consensus = click.option(
+# Where all labels may be kept, there is none unless it is asked for, with or without a name.
+_one_label = partial(
+    click.option,
     "--consensus",
-    type=OneOf("karat.labels.consensus:HOWS", "karat.judges:MODELS"),
-    is_flag=False,
-    flag_value="median",
-    help="How several judges' labels of a document become one.",
-)
-consensus_or_model = click.option(
-    "--consensus",
-    default="median",
     type=OneOf("karat.labels.consensus:HOWS", "karat.judges:MODELS"),
     help="How several judges' labels of a document become one.",
 )
+consensus = _one_label(is_flag=False, flag_value="median")
+always_consensus = _one_label(default="median")
 to_format = click.option(
     "--to",
     "to_format",

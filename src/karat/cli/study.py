@@ -70,7 +70,7 @@ def open_study(path: str, database: str | None, *, load: bool = False, made: boo
         raise MissingExtra.named("collect", "the database of a study") from None
 
     folder = read_study(path)
-    tell_notes([moved] if (moved := elsewhere(folder.path, database)) else [])
+    tell_notes(elsewhere(folder.path, database))
     wanted: list[tuple[str, TaskTable | None]] = []
     pool = None
     if load:

@@ -34,17 +34,17 @@ def remember(folder: Path, database: str) -> None:
                 mark.write(f"{without_password(database)}\n")
 
 
-def elsewhere(folder: Path, database: str | None) -> str | None:
-    """What to say to somebody who uses the folder's own database after the study moved; none where one is named."""
+def elsewhere(folder: Path, database: str | None) -> list[str]:
+    """The note for somebody who uses the folder's own database after the study moved; none where one is named."""
     if database is not None:
-        return None
+        return []
     try:
         place = "" if (folder / MARK).is_symlink() else (folder / MARK).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        return None
+        return []
     if not place or not place.isprintable():
-        return None
-    return (
+        return []
+    return [
         f"this study was last served from {place}, and {folder / 'karat.db'} has nothing that was said there: name it "
         f"with --database, or delete {folder / MARK} if the folder counts again"
-    )
+    ]

@@ -60,7 +60,7 @@ def collected(folder: StudyFolder, database: str | None, named: Collection[str] 
         return Collected({}, (f"the judgments collected in {held} are not read: export them first, {text}",))
     made = {kind: records for kind, records in made.items() if kind not in named}
     notes = [] if "labels" in made or in_files else [f"{held} holds no judgments yet"]
-    notes += [moved] if (moved := elsewhere(folder.path, database)) else []
+    notes += elsewhere(folder.path, database)
     used = {kind: records for kind, records in made.items() if not own[kind]}
     notes += [note for records in used.values() for note in records.notes]
     notes += _said(made, own, held)

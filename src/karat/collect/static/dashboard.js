@@ -72,13 +72,12 @@ function judgeRow(row) {
     await refresh();
   });
   const traps = row.traps ? `${row.traps - row.traps_failed} of ${row.traps}` : "-";
-  const states = { active: "active", paused: "paused", rejected: "rejected" };
   return make(
     "tr",
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
     make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, setup.own_codes && row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
-    cell((states[row.state] || row.state) + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + stand(row), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
+    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + stand(row), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),
