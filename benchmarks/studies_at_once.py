@@ -165,7 +165,7 @@ def _as_is(pool: Pool, fixed: bool) -> Estimate:
 
 
 def _calibrated(labels: Pool, sharp: Pool, fixed: bool) -> Estimate:
-    return powered(sharp, fixed=fixed, tuned=False, labels=labels)
+    return powered(sharp, fixed=fixed, labels=labels)
 
 
 def plain(values: np.ndarray, fixed: bool) -> Estimate:

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import nnls
 
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import out_of_reach, powered
@@ -140,3 +141,30 @@ def test_a_variance_that_rests_on_few_documents_has_few_degrees_of_freedom() -> 
         for errors in (few, alike)
     ]
     assert [float(one.df[0, 0]) for one in found] == pytest.approx([4.0, 5.0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_few_gold_labels_teach_of_the_judge_never_costs_more_than_its_own_labels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(200) < 0.4).astype(float)
+    label = np.where(rng.random(200) < 0.8, truth, 1 - truth)
+    # From too few gold labels one may learn anything, also the contrary.
+    learned = np.clip(rng.normal(0, 1) * truth + rng.random(200), 0, None)
+    drawn, chance = rng.random(200) < (size := rng.uniform(0.2, 0.9, 200)), size
+    pools = [few_of_many(predicted, truth, drawn) for predicted in (label, learned)]
+    labels, calibrated = (replace(pool, probability=np.where(drawn, chance, np.nan)) for pool in pools)
+    both, own, other = (
+        powered(calibrated, fixed=True, labels=labels),
+        powered(labels, fixed=True),
+        powered(calibrated, fixed=True),
+    )
+    assert both.covariance[0, 0] <= min(own.covariance[0, 0], other.covariance[0, 0]) * (1 + 1e-9)
+    # The weights are those of non-negative least squares, each gold document as heavy as it is left to chance.
+    heavy = np.sqrt(1 / chance**2 - 1 / chance)[drawn]
+    predictions = np.column_stack([learned, label])
+    weights, _ = nnls(predictions[drawn] * heavy[:, None], truth[drawn] * heavy)
+    expected = predictions @ weights
+    change = np.where(drawn, (truth - expected) / chance, 0.0)
+    assert both.scores[0] == pytest.approx((expected + change).mean(), abs=1e-9)
+    # It is no other where queries are a sample: how far they differ is not the predictions' doing.
+    assert powered(calibrated, labels=labels).scores[0] == pytest.approx(both.scores[0], abs=1e-12)

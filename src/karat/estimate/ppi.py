@@ -49,25 +49,22 @@ def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True, labels: Pool
     Otherwise queries are a sample of those that users ask. `tuned` weighs the judge by how well it predicts gold; a
     judge that is no help then costs nothing. Where no gold label contradicts the judge, the interval allows for one
     that might have: a judge is not perfect for having been right on thirty documents. `labels` is the pool with the
-    judge's own labels where `pool` has calibrated ones, which need no tuning.
+    judge's own labels where `pool` has calibrated ones: both are weighed, so that what few gold labels teach of the
+    judge never costs more than it brings.
     """
-    labels = pool if labels is None else labels
     check_gold(pool)
-    weight = 1.0
-    if tuned and fixed:
-        weight = _tuned_on_documents(pool)
-    elif tuned:
-        truth, judge = pool.inverse * pool.truth, pool.predicted * (1.0 - pool.inverse)
-        weight = _tuned_on_queries(pool.by_query(truth), pool.by_query(judge))
-    change = (pool.truth - weight * pool.predicted)[pool.drawn, None] * pool.weight[pool.drawn]
+    predicted = weighed(pool, labels, np.maximum(pool.inverse**2 - pool.inverse, 0.0)) if tuned else pool.predicted
+    labels = pool if labels is None else labels
+    change = (pool.truth - predicted)[pool.drawn, None] * pool.weight[pool.drawn]
     unseen = never_wrong(labels)
     # Where no label was wrong, one might have been, by as much as gains differ.
     gains = np.concatenate([labels.predicted, labels.gold[labels.drawn], [0.0]])
     widest = float(np.ptp(gains)) * pool.weight[pool.drawn] if unseen else None
     known = _known(pool) if fixed else None
     # What counts alike for all systems, and has no gold labels, keeps the judge's word as it is.
-    believed = np.where(pool.matters | reaches_all(pool), weight, 1.0) * pool.predicted
-    return designed(pool, pool.by_query(believed), change, widest, fixed=fixed, weight=weight, known=known)
+    believed = np.where(pool.matters | reaches_all(pool), predicted, pool.predicted)
+    no_help = bool(pool.predicted.any()) and not predicted.any()
+    return designed(pool, pool.by_query(believed), change, widest, fixed=fixed, no_help=no_help, known=known)
 
 
 def designed(
@@ -77,7 +74,7 @@ def designed(
     widest: Floats | None = None,
     *,
     fixed: bool,
-    weight: float = 1.0,
+    no_help: bool = False,
     known: Bools | None = None,
     has_scores: bool | None = None,
     more: Floats | None = None,
@@ -85,11 +82,11 @@ def designed(
     """The estimate from what is expected of each query and what each gold document changes about it.
 
     `expected` has a row per query, `change` one per gold document of the pool, both a column per system. `widest` is
-    the most that a gold document could have changed, where no gold label contradicts the judge. `weight` is the
-    judge's; `more` is what else the scores vary by: their covariance.
+    the most that a gold document could have changed, where no gold label contradicts the judge. `no_help` is a judge
+    without weight; `more` is what else the scores vary by: their covariance.
     """
     has_scores = reaches_all(pool) if has_scores is None else has_scores
-    notes = notes_on_gold(pool, weight, fixed, widest is not None, has_scores)
+    notes = notes_on_gold(pool, no_help, fixed, widest is not None, has_scores)
     matters, inverse, query = pool.matters[pool.drawn], pool.inverse[pool.drawn], pool.query[pool.drawn]
     if not has_scores:
         # What counts alike for all systems cancels between them: the prediction stands for it in their scores.
@@ -223,23 +220,23 @@ def _known(pool: Pool) -> Bools:
     return np.array([[not (rest[:, a] != rest[:, b]).any() for b in range(size)] for a in range(size)])
 
 
-def _tuned_on_queries(truth: Floats, judge: Floats) -> float:
-    """The weight of the judge that makes the differences between systems vary least over queries."""
-    truth, judge = _contrasts(truth), _contrasts(judge)
-    truth, judge = truth - truth.mean(axis=0), judge - judge.mean(axis=0)
-    return _weight(-float((truth * judge).sum()), float((judge**2).sum()), float((truth**2).sum()))
+def weighed(pool: Pool, labels: Pool | None, chance: Floats) -> Floats:
+    """The pool's predictions, or these and the judge's own labels, with the weights that leave least to the draw.
 
-
-def _tuned_on_documents(pool: Pool) -> float:
-    """The weight of the judge that makes the drawing of the gold documents matter least."""
-    size = (_contrasts(pool.weight) ** 2).sum(axis=1) * np.maximum(pool.inverse**2 - pool.inverse, 0.0)
-    together = float((size * pool.predicted * pool.truth).sum())
-    return _weight(together, float((size * pool.predicted**2).sum()), float((size * pool.truth**2).sum()))
-
-
-def _weight(together: float, judge: float, truth: float) -> float:
-    """Covariance by variance, not below 0; 1 where the gold labels are all alike and cannot tell."""
-    return max(together / judge, 0.0) if judge > 0 and truth > 0 else 1.0
+    `chance` is how much is left to it by each gold document. Weights are not below 0. They are the same where queries
+    are a sample: how far queries differ is not the predictions' doing.
+    """
+    predictions = np.column_stack([pool.predicted] if labels is None else [pool.predicted, labels.predicted])
+    size = (_contrasts(pool.weight) ** 2).sum(axis=1) * chance
+    judges = predictions.T @ (size[:, None] * predictions)
+    together = predictions.T @ (size * pool.truth)
+    if not (judges[0, 0] > 0 and (size * pool.truth**2).sum() > 0):
+        return pool.predicted  # gold labels that are all alike cannot tell
+    weights = np.linalg.lstsq(judges, together)[0]
+    if (weights < 0).any():
+        alone = np.maximum(together, 0.0) / np.where(judges.diagonal() > 0, judges.diagonal(), np.inf)
+        weights = np.where(np.arange(len(alone)) == np.argmax(alone * together), alone, 0.0)
+    return np.asarray(predictions @ weights, dtype=np.float64)
 
 
 def _contrasts(columns: Floats) -> Floats:
@@ -275,7 +272,7 @@ def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
     return degrees
 
 
-def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scores: bool) -> list[str]:
+def notes_on_gold(pool: Pool, no_help: bool, fixed: bool, unseen: bool, has_scores: bool) -> list[str]:
     """What a reader of the estimate should know about the gold labels."""
     notes: list[str] = []
     used = pool.drawn & pool.matters
@@ -299,7 +296,7 @@ def notes_on_gold(pool: Pool, weight: float, fixed: bool, unseen: bool, has_scor
         notes.append(Caution(f"gold labels that count are in {in_few} only: the interval is a guess"))
     elif used.sum() < FEW_GOLD and not fixed:
         notes.append(Caution(f"{int(used.sum())} gold labels that count only: the interval is a guess"))
-    if weight <= 0:
+    if no_help:
         notes.append("the labels do not predict the gold labels here: the verdict rests on the gold labels alone")
     if fixed and _known(pool).all():
         notes.append("every document that counts has a gold label: the difference is known, not estimated")

@@ -87,14 +87,14 @@ def _of_sums(
     pool: Pool, measure: Linear, scorer: Scorer, evidence: Evidence | None, model: ErrorModel | None, fixed: bool
 ) -> Methods:
     """The methods for a measure that is a sum over documents."""
-    predicted = pool
+    predicted, labels = pool, None
     if evidence is not None:
-        predicted = pool.with_predicted(calibrated_gain(pool, measure, evidence, scorer))
+        predicted, labels = pool.with_predicted(calibrated_gain(pool, measure, evidence, scorer)), pool
     elif model is not None:
-        predicted = pool.with_predicted(_expected_gain(pool, measure, model, scorer))
+        predicted, labels = pool.with_predicted(_expected_gain(pool, measure, model, scorer)), pool
     inverted = cache(lambda: inversion(pool, fixed=fixed))
     return {
-        "ppi": lambda: powered(predicted, fixed=fixed, tuned=evidence is None, labels=pool),
+        "ppi": lambda: powered(predicted, fixed=fixed, labels=labels),
         "inversion": inverted,
         "inversion-independent": lambda: independent(inverted()),
     }

@@ -11,7 +11,7 @@ from karat.estimate.calibration import FEWEST
 from karat.estimate.evidence import Evidence
 from karat.estimate.one_step import gold_changes
 from karat.estimate.pool import Pool
-from karat.estimate.ppi import check_gold, never_wrong
+from karat.estimate.ppi import check_gold, never_wrong, weighed
 from karat.estimate.with_gold import calibrated_gain
 from karat.measures import is_linear
 from karat.plan.sizes import FLOOR, sizes
@@ -64,9 +64,10 @@ def gold_spread(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence | Non
     if evidence is not None and not is_linear(measure):
         change = gold_changes(runs, scorer, pool, evidence)
     elif is_linear(measure):
-        predicted = pool.predicted if evidence is None else calibrated_gain(pool, measure, evidence, scorer)
-        weight = 1.0 if evidence is not None else _weight(pool)
-        change = (pool.truth - weight * predicted)[drawn, None] * pool.weight[drawn]
+        # The plan draws by other chances than the pilot: each gold document is as heavy as it stands for others.
+        learned = evidence and pool.with_predicted(calibrated_gain(pool, measure, evidence, scorer))
+        predicted = weighed(learned, pool, pool.inverse) if learned else weighed(pool, None, pool.inverse)
+        change = (pool.truth - predicted)[drawn, None] * pool.weight[drawn]
     else:
         raise Undefined(
             f"{measure} is no sum over documents: to plan with gold labels of single documents takes {FEWEST} or more "
@@ -92,10 +93,3 @@ def _unseen(pool: Pool) -> Floats:
     gains = np.concatenate([pool.predicted, pool.gold[pool.drawn], [0.0]])
     widest = float(np.ptp(gains)) * (pool.weight[pool.drawn, 1] - pool.weight[pool.drawn, 0])
     return np.asarray(widest**2 / (int((pool.drawn & pool.matters).sum()) + 2))
-
-
-def _weight(pool: Pool) -> float:
-    """The weight of the judge with which its squared errors add least."""
-    size = (pool.weight[:, 1] - pool.weight[:, 0]) ** 2 * pool.inverse
-    spread = float((size * pool.predicted**2).sum())
-    return float((size * pool.predicted * pool.truth).sum()) / spread if spread > 0 else 1.0
