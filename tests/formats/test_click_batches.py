@@ -11,7 +11,7 @@ import zstandard
 
 import karat as kt
 from karat.errors import BadInput
-from karat.formats import batches, click_batches
+from karat.formats import batches, click_batches, whole_lines
 from karat.judges.click_models import buckets
 from karat.judges.click_models.debiased import ClickLabels, click_labels_of_parts
 from karat.simulate.click_log import position_log
@@ -21,7 +21,7 @@ from karat.simulate.click_log import position_log
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of some hundred rows, so that a small log has many."""
     monkeypatch.setattr(click_batches, "FEW", 0)
-    monkeypatch.setattr(click_batches, "BYTES", 5000)
+    monkeypatch.setattr(whole_lines, "BYTES", 5000)
     monkeypatch.setattr(click_batches, "ROWS", 300)
     monkeypatch.setattr(buckets, "ROWS", 500)
 

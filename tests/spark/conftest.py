@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import random
 import shutil
 import socket
 import sys
@@ -31,6 +33,15 @@ def _missing(said: str) -> None:
     pytest.skip(said)
 
 
+def free_port() -> int:
+    """A port that nobody uses, below those that connections get: none takes it while Java starts."""
+    for port in random.Random(os.getpid()).sample(range(20_000, 32_000), 100):
+        with contextlib.suppress(OSError), socket.socket() as free:
+            free.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port")
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -43,9 +54,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     where = tmp_path_factory.mktemp("spark")
     builder = sql.SparkSession.builder
     if importlib.util.find_spec("grpc") and importlib.util.find_spec("grpc_status"):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            builder = builder.config(CONNECT, str(free.getsockname()[1]))
+        builder = builder.config(CONNECT, str(free_port()))
         builder = builder.config("spark.connect.grpc.binding.address", "127.0.0.1")
         builder = builder.config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
     session = (

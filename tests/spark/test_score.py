@@ -89,14 +89,17 @@ def test_intervals_are_those_of_one_machine(spark: Any) -> None:
 
 
 def test_what_is_decided_over_all_labels_is_so_in_every_bucket(spark: Any) -> None:
-    """Snippets of queries that have nothing else, gold beside others, and the top grade that one query has."""
+    """Snippets of queries that have nothing else, gold beside others, and the top grade that one judge gave once.
+
+    Some buckets have labels and lists of different queries.
+    """
     rows = [(f"q{q}", f"d{d}", (q + d) % 3, "crowd", "page") for q in range(9) for d in range(4)]
-    rows += [("q9", f"d{d}", 2, "crowd", "snippet") for d in range(4)]
-    rows += [("q10", f"d{d}", 1, "gold", "page") for d in range(4)]
-    rows += [("q11", "d0", 5, "crowd", "page")]
+    rows += [("q9", f"d{d}", 8, "crowd", "snippet") for d in range(4)]
+    rows += [("q10", f"d{d}", 9, "gold", "page") for d in range(4)]
+    rows += [("q11", "d0", grade, f"crowd {grade}", "page") for grade in (1, 1, 5)]
     labels = pl.DataFrame(rows, schema=["query", "doc", "label", "group", "surface"], orient="row")
     runs = pl.DataFrame(
-        [(f"q{q}", f"d{d}", 10.0 - d) for q in range(12) for d in range(4)],
+        [(f"q{q}", f"d{d}", 10.0 - d) for q in range(4, 24) for d in range(4)],
         schema=["query", "doc", "score"],
         orient="row",
     )

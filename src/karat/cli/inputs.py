@@ -28,6 +28,11 @@ class Reading:
     #: The aspect whose labels count in place of overall ones, or several with weights.
     aspect: str | None = None
 
+    @property
+    def looks_at_all(self) -> bool:
+        """Whether all labels have to be there at once for what is asked."""
+        return any((self.drop_bad_labels, self.time_format, self.database, self.from_format, self.aspect))
+
     def judgments(self, path: str) -> Judgments:
         """The judgments in a file."""
         how = {name: getattr(self, name) for name in ("scale", "drop_bad_labels", "time_format")}

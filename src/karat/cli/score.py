@@ -32,6 +32,8 @@ from karat.scoring.scorer import ScoredQueries
 
 #: More threads than this would wait for the one that scores what they read.
 MOST_THREADS = 4
+#: Labels in files of so many bytes, packed or not, fit into memory.
+SMALL = 1 << 22
 #: What is shown when no measure is asked for: what each tool is known for.
 DEFAULTS = {
     "ndeval": ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "P_IA@10", "StRecall@10"],
@@ -128,6 +130,16 @@ def score(
         options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
     if only is None or "=" not in only:
         options.refuse("queries", why="queries are read for --only COLUMN=VALUE; for those of a file: --only FILE")
+    by_rank = tool.order == "rank"
+    whole = any(one is not None for one in (gold, only, weights, subtopics)) or reading.looks_at_all
+    if not whole and not any("udm(" in str(measure) for measure in measures) and _may_be_large(labels):
+        from karat.cli.large_labels import are_large, score_in_buckets  # most labels fit into memory
+
+        if are_large(labels):
+            scale = Scale.parse(reading.scale) if isinstance(reading.scale, str) else reading.scale
+            how = {"scale": scale, "profile": tool, "complete": complete, **chance}
+            _tell(score_in_buckets(labels, files, measures, **how), form, by_query)
+            return
     wanted = ("queries",) if only is not None else ()
     study, kept = only_of(reading.study(labels, only=wanted, gold=gold, queries=queries), only)
     scorer = Scorer(
@@ -139,7 +151,6 @@ def score(
         weights=None if subtopics is None else read_subtopics(subtopics),
         user_weights=None if weights is None else read_user_weights(weights),
     )
-    by_rank = tool.order == "rank"
     if gold is not None:
         from karat.estimate.gold_sample import Gold  # scores without gold labels need not wait for it
         from karat.estimate.score import with_corrected
@@ -151,6 +162,10 @@ def score(
         _tell(with_corrected(plain, scorer, lists, Gold.of(golden), calibrate), form, by_query)
         return
     _tell(_score_files(scorer, files, kept, ranks=by_rank), form, by_query)
+
+
+def _may_be_large(labels: str) -> bool:
+    return Path(labels).is_file() and Path(labels).stat().st_size > SMALL
 
 
 def _score_files(scorer: Scorer, files: list[str], kept: Kept, *, ranks: bool) -> Scores:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from contextvars import copy_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,19 +20,18 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.format import format_of
-from karat.formats.open_files import BINARY, NEWLINE, File
+from karat.formats.open_files import NEWLINE, File
+from karat.formats.piles import Piles, buckets_for
 from karat.formats.read import read_runs
 from karat.formats.said_columns import said_of
 from karat.formats.unpacking import VARIABLE, most_bytes
+from karat.formats.whole_lines import BYTES
 from karat.records import PathLike, Runs, Source
 
-#: As many bytes or rows as are read at a time: few enough for little memory, enough that the work on a part counts for
-#: more than beginning it.
-BYTES, ROWS = 1 << 24, 1 << 18
-#: How many bytes each of the files should have into which scattered rows are dealt, and how many there are at most.
-BUCKET, MOST_BUCKETS = 1 << 26, 256
-#: How many bytes a packed byte stands for, where only the packed ones can be counted.
-UNPACKED = 8
+#: As many rows as are read at a time.
+ROWS = 1 << 18
+#: How many bytes each of the files should have into which scattered rows are dealt.
+BUCKET = 1 << 26
 
 Made = TypeVar("Made")
 Given = TypeVar("Given")
@@ -50,7 +48,7 @@ def by_batches(path: PathLike, use: Callable[[Iterator[Runs]], Made], *, ranks: 
     or not, and Parquet come in batches; files in other formats are read at once. Lines are read by so many threads.
     """
     file = File(str(path))
-    parts = _parts(file, ranks, threads)
+    parts = parts_of(file, ranks, threads)
     if parts is None:
         return use(iter([read_runs(path, ranks=ranks)]))
     try:
@@ -60,7 +58,7 @@ def by_batches(path: PathLike, use: Callable[[Iterator[Runs]], Made], *, ranks: 
             return use(one_ahead(_dealt(file, ranks, Path(folder))))
 
 
-def _parts(file: File, ranks: bool, threads: int = 1) -> Iterator[Runs] | None:
+def parts_of(file: File, ranks: bool, threads: int = 1) -> Iterator[Runs] | None:
     """The runs of a file in parts that end where a list ends; None where the file has to be read at once."""
     format = format_of(file, Runs.schema)
     if format.name == "parquet" and file.on_disk:
@@ -136,25 +134,14 @@ def _refuse_scattered(parts: Iterator[Runs]) -> Iterator[Runs]:
 
 def _dealt(file: File, ranks: bool, folder: Path) -> Iterator[Runs]:
     """Batches of a file whose lists are scattered: its rows are dealt into files by query first."""
-    packed = not file.on_disk or file.head.startswith(BINARY)
-    size = Path(file.path).stat().st_size * (UNPACKED if packed else 1)
-    buckets = min(max(size // BUCKET, 1), MOST_BUCKETS)
-    schema: dict[str, pl.DataType] = {}
-    row = 0
-    with ExitStack() as stack:
-        piles = [stack.enter_context((folder / str(bucket)).open("wb")) for bucket in range(buckets)]
-        for runs in _parts(file, ranks) or ():
-            frame = runs.frame.with_row_index("\0row", offset=row + 1)
-            row, schema = row + frame.height, dict(frame.schema)
-            pile = (pl.col("query").hash() % buckets).alias("\0pile")
-            for (bucket,), rows in frame.with_columns(pile).partition_by("\0pile", as_dict=True).items():
-                rows.drop("\0pile").write_csv(piles[int(bucket)], include_header=False)
-    for bucket in range(buckets):
-        path = folder / str(bucket)
-        if path.stat().st_size:
-            frame = pl.read_csv(path, has_header=False, schema=schema)
-            yield Runs.check(frame.drop("\0row"), source=Source(file.name, lines=frame["\0row"]))
-        path.unlink()
+    number = buckets_for(file, BUCKET)
+    with Piles(folder, number) as piles:
+        for runs in parts_of(file, ranks) or ():
+            piles.add(runs.frame)
+    for bucket in range(number):
+        frame, lines = piles.taken(bucket)
+        if frame.height:
+            yield Runs.check(frame, source=Source(file.name, lines=lines))
 
 
 def one_ahead(things: Iterator[Made]) -> Iterator[Made]:

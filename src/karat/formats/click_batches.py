@@ -7,27 +7,24 @@ session. Other events are read at once, as are counts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.batches import BYTES, ROWS, UNPACKED, one_ahead
+from karat.formats.batches import ROWS, one_ahead
 from karat.formats.click_events import EVENTS, Told, is_events, log_of_part
 from karat.formats.format import Format, Rows, format_of
-from karat.formats.open_files import NEWLINE, File
+from karat.formats.open_files import File
+from karat.formats.piles import UNPACKED
 from karat.formats.read import read_clicks
 from karat.formats.said_columns import headers_of, said_of
-from karat.formats.unpacking import PACKED, VARIABLE, most_bytes
+from karat.formats.unpacking import PACKED
+from karat.formats.whole_lines import LINES, counted_from, whole_lines
 from karat.records import ClickLog, Clicks, PathLike, Source
 
-#: Formats in which a line is a row, but for what stands in quotes.
-LINES = ("csv", "tsv", "jsonl")
-QUOTE = b'"'
 #: Logs of so many rows are read at once.
 FEW = 1 << 19
 #: How many bytes of text a row takes, about.
@@ -137,59 +134,14 @@ def _parts(file: File, format: Format) -> Iterator[ClickLog]:
     if format.name == "parquet":
         table, rows = pl.scan_parquet(file.path), _about(file, format)
         for start in range(0, max(rows, 1), ROWS):
-            with _counted_from(file.name, start):
+            with counted_from(file.name, start):
                 yield _checked((table.slice(start, ROWS).collect(), Source(file.name)))
         return
     for part in whole_lines(file, table=format.name != "jsonl"):
-        with _counted_from(file.name, part.lines_above):
+        with counted_from(file.name, part.lines_above):
             yield _checked(format.rows(part, Clicks.schema.name))
 
 
 def _checked(rows: Rows) -> ClickLog:
     frame, source = said_of(None).named_in(rows, ClickLog.schema)
     return ClickLog.check(frame, source=source)
-
-
-@contextmanager
-def _counted_from(name: str, above: int) -> Iterator[None]:
-    """Errors about a line or row of a part name the line or row of the file."""
-    try:
-        yield
-    except BadInput as error:
-        place = re.compile(rf"({re.escape(name)} (?:line|row)) (\d+)")
-        raise BadInput(place.sub(lambda found: f"{found[1]} {int(found[2]) + above}", str(error))) from None
-
-
-def whole_lines(file: File, *, table: bool) -> Iterator[File]:
-    """The lines of a file in parts; those of a table below its line of names, and no part ends within quotes."""
-    rest, above, names = b"", 0, b""
-    for part in file.parts(BYTES):
-        lines = rest + part
-        if len(lines) > most_bytes():
-            raise BadInput.at(
-                file.name,
-                expected=f"at most {most_bytes():,} bytes between quotes",
-                found="more",
-                remedy=f"is there a quote that nobody closed? Set {VARIABLE} to allow more",
-            )
-        cut = _last_line(lines) if table else lines.rfind(NEWLINE) + 1
-        if cut:
-            yield File(file.path, names + lines[:cut], above)
-            above += lines.count(NEWLINE, 0, cut)
-            if table and not names:
-                # The line of names stands above every part, and is counted in each.
-                names, above = lines[: lines.index(NEWLINE) + 1], above - 1
-        rest = lines[cut:]
-    if rest or not above:
-        yield File(file.path, names + rest, above)
-
-
-def _last_line(lines: bytes) -> int:
-    """Where the last line begins that does not stand between quotes; 0 where there is none."""
-    start = lines.rfind(NEWLINE) + 1
-    quotes = lines.count(QUOTE, 0, start)
-    while start and quotes % 2:
-        above = lines.rfind(NEWLINE, 0, start - 1) + 1
-        quotes -= lines.count(QUOTE, above, start)
-        start = above
-    return start

@@ -7,7 +7,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.formats.columns import first_line, read_columns
 from karat.formats.csv import MOST_WHOLE, read_csv
-from karat.formats.format import Format, Narrow, add_format
+from karat.formats.format import Format, Narrow, Rows, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments, Runs, Scale
 
@@ -21,11 +21,16 @@ def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     The second column is ignored when it is the same in all lines, as in ad hoc qrels; when it differs, it is the
     subtopic, as in the Web Track's diversity qrels.
     """
-    hint = "is this a run? The labels come first, then the runs" if _width(file) == len(RUN) else ""
-    frame, source = read_columns(file, QRELS, QRELS, hint=hint, table=Judgments.schema.first_line())
+    frame, source = rows_of_qrels(file)
     if (frame["subtopic"] == frame["subtopic"][0]).all():
         frame = frame.drop("subtopic")
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+
+
+def rows_of_qrels(file: File) -> Rows:
+    """The lines of qrels as they are, and where they stand."""
+    hint = "is this a run? The labels come first, then the runs" if _width(file) == len(RUN) else ""
+    return read_columns(file, QRELS, QRELS, hint=hint, table=Judgments.schema.first_line())
 
 
 def read_run(file: File, ranks: bool = True) -> Runs:

@@ -46,6 +46,12 @@ class Source:
             return f"{self.name} line {self.first_line + row}"
         return f"{self.name} row {row + 1}"
 
+    def places(self, rows: int) -> pl.Series | None:
+        """The line of each of so many rows; None where there are no lines."""
+        if self.lines is not None or self.first_line is None:
+            return self.lines
+        return pl.int_range(self.first_line, self.first_line + rows, eager=True)
+
     def refuse(self, wrong: pl.Series, *, expected: str, found: Callable[[int], str], remedy: str = "") -> None:
         """Refuse the first row that is wrong, if one is; `found` says what stands there."""
         if wrong.any():
@@ -54,7 +60,5 @@ class Source:
 
     def keep(self, mask: pl.Series) -> Source:
         """The source of the rows that a filter leaves."""
-        lines = self.lines
-        if lines is None and self.first_line is not None:
-            lines = pl.int_range(self.first_line, self.first_line + len(mask), eager=True)
+        lines = self.places(len(mask))
         return self if lines is None else replace(self, lines=lines.filter(mask), first_line=None)

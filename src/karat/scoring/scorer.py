@@ -114,7 +114,8 @@ class Scorer:
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
         # Labels in context are of use only to measures that look at the document above.
         in_context = any(getattr(measure, "context", 0) for measure in self.measures)
-        self.labels = one_each(labels, consensus, apart=("context", "subtopic") if in_context else ("subtopic",))
+        apart = ("context", "subtopic") if in_context else ("subtopic",)
+        self.labels = one_each(labels, consensus, apart=apart)
         labels = split_gold(labels)[0]
         if _of_a_sample(labels):
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
@@ -124,6 +125,10 @@ class Scorer:
         self.labels = replace(self.labels, notes=tuple(dict.fromkeys((*self.labels.notes, *notes))))
         self._user_weights = user_weights
         self.topics = Topics.of(self.labels, weights, user_weights)
+        if labels.scale is None and (labels.has("judge") or labels.has("group")):
+            # The highest grade is one that somebody gave, though the others may have thought otherwise.
+            highest = replace(labels, frame=select(labels, apart).frame).top
+            self.topics = replace(self.topics, top=None if highest is None else max(highest, 0.0))
         self._made = made_labels(labels)
         given = {"weights": weights, "user_weights": user_weights}
         self.redrawn = Redrawn.of(labels, consensus, **given) if in_context else None

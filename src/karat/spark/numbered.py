@@ -12,11 +12,12 @@ import polars as pl
 from karat.judges.em import Answers
 from karat.judges.error_model import refuse_unlearnable
 from karat.judges.layout import Layout
+from karat.labels.facts import NOBODY, Facts
 from karat.labels.gathered import ALL
 from karat.labels.panel import MOST_GRADES
 from karat.records import Judgments, Scale
 from karat.records.scale import refuse_many_grades
-from karat.spark.facts import NOBODY, Facts
+from karat.spark.facts import facts_of
 from karat.spark.frames import BUCKET, beside, collected, dealt, default_buckets, functions, grouped, known, quoted
 from karat.stats.arrays import Floats, Ints
 
@@ -75,7 +76,7 @@ class SparkLabels:
         """The labels of a DataFrame, kept where they lie; `Undefined` where they cannot be learnt from, if asked."""
         f = functions()
         judged = known(labels, Judgments.schema, "the labels", also=("altered", "source"))
-        facts = Facts.of(judged, None if scale is None else scale.top.grade, (), of_judges=True)
+        facts = facts_of(judged, None if scale is None else scale.top.grade, (), of_judges=True)
         key = ("query", "doc", *facts.taken_apart())
         number = default_buckets(judged, buckets)
         rows = dealt(judged.withColumn(ROW, f.monotonically_increasing_id()), ["query"], number)

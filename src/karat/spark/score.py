@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from karat.errors import BadInput
-from karat.measures import Measure, Profile, as_measures, parse_measure, profile_named
+from karat.measures import Profile, as_measures, parse_measure, profile_named
 from karat.records import Judgments, Runs, Scale
-from karat.scoring import Scorer, Scores
+from karat.scoring import Scores
+from karat.scoring.bucket import NOT_TOLD, Buckets, nothing_in_common
 from karat.scoring.scorer import OF_A_SAMPLE
-from karat.spark.facts import NOBODY, Facts
+from karat.spark.facts import facts_of
 from karat.spark.frames import BUCKET, cogrouped, collected, dealt, default_buckets, functions, in_words, known, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-#: What a worker does not tell.
-NOT_TOLD = (
-    "scored by Spark: ties, unjudged documents and judged queries that a run misses are not counted in notes; "
-    "Judged@10 among the measures tells how much of the lists is judged"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +47,8 @@ class SparkScores:
     def collect(self, *, level: float = 0.95, draws: int = 1000, seed: int = 0) -> Scores:
         """Every query's scores on this machine, one row a system and query, with means and their intervals."""
         queries = collected(self.queries).sort("system", "query")
+        if not queries.height:
+            raise nothing_in_common("the runs")
         return Scores.of_queries(
             queries,
             self.measures,
@@ -62,7 +56,7 @@ class SparkScores:
             level=level,
             draws=draws,
             seed=seed,
-            notes=(*self.notes, NOT_TOLD),
+            notes=(*self.notes, f"scored by Spark: {NOT_TOLD}"),
         )
 
 
@@ -118,65 +112,20 @@ def score(
     shown = known(runs, Runs.schema, "the runs")
     in_context = any(getattr(measure, "context", 0) for measure in wanted)
     apart = ("context", "subtopic") if in_context else ("subtopic",)
-    facts = in_words(lambda: Facts.of(judged, None if scale is None else scale.top.grade, apart))
+    facts = in_words(lambda: facts_of(judged, None if scale is None else scale.top.grade, apart))
     systems: list[str] = []
     if complete:
         systems = (
             [row[0] for row in shown.select("system").distinct().collect()] if "system" in shown.columns else ["run"]
         )
     number = default_buckets(shown, buckets)
+    bucket = Buckets(facts, wanted, scale, tool, complete, one_each)
     schema = ", ".join(["system string", "query string", *(f"{quoted(str(measure))} double" for measure in wanted)])
     queries = cogrouped(
         dealt(judged, ["query"], number),
         dealt(shown, ["query"], number),
-        _kernel(facts, wanted, scale, tool, complete, systems, one_each),
+        lambda few, lists: bucket.score(few.drop(BUCKET), None, [(lists.drop(BUCKET), systems)]),
         schema,
     )
     notes = (OF_A_SAMPLE,) if facts.of_a_sample else ()
     return SparkScores(queries, tuple(str(measure) for measure in wanted), tool.name, notes)
-
-
-def _kernel(
-    facts: Facts,
-    measures: list[Measure],
-    scale: Scale | None,
-    tool: Profile,
-    complete: bool,
-    systems: list[str],
-    one_each: bool,
-) -> Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]:
-    """What is done with the labels and the lists of one bucket of queries."""
-
-    def score_bucket(labels: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
-        schema = {"system": pl.String, "query": pl.String} | {str(measure): pl.Float64 for measure in measures}
-        labels, runs = labels.drop(BUCKET), runs.drop(BUCKET)
-        if not labels.height or not (runs.height or complete):
-            _refuse_nameless(labels, runs)
-            return pl.DataFrame(schema=schema)
-        judged = Judgments.check(facts.told(labels), scale=scale, one_each=one_each)
-        lists = Runs.check(_with_systems(runs, systems) if complete else runs)
-        scorer = Scorer(judged, measures, profile=tool, complete=complete, draws=0)
-        return scorer.counted_queries(lists).filter(pl.col("query") != NOBODY).select(list(schema))
-
-    return score_bucket
-
-
-def _refuse_nameless(labels: pl.DataFrame, runs: pl.DataFrame) -> None:
-    """Refuse what scoring would refuse, in a bucket that has nothing to score."""
-    if labels.height:
-        Judgments.check(labels)
-    if runs.height:
-        Runs.check(runs)
-
-
-def _with_systems(runs: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
-    """The lists of a bucket, and one of every system for a query that nobody asked: it may have no other here."""
-    named = "system" in runs.columns
-    rows: dict[str, Any] = {"query": [NOBODY] * len(systems), "doc": [NOBODY] * len(systems)}
-    rows |= {"system": systems} if named else {}
-    rows |= {name: [1] * len(systems) for name in ("score", "rank") if name in runs.columns}
-    whole = [
-        pl.Series(name, rows.get(name, [None] * len(systems)), strict=False).cast(kind)
-        for name, kind in runs.schema.items()
-    ]
-    return pl.concat([runs, pl.DataFrame(whole)])
