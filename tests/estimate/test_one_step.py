@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from karat.estimate.drawn_ndcg import DrawnNdcg, drawn_lists
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
+from karat.estimate.model_part import effects_of, model_part, too_sure
 from karat.estimate.one_step import one_step
 from karat.measures import parse_measure
 from karat.plan import plan_gold
@@ -248,3 +250,42 @@ def test_figures_do_not_depend_on_which_system_is_named_first(measure: str) -> N
     one, other = (difference(kt.compare(study.judgments(), runs, measure, gold=gold)) for runs in ([a, b], [b, a]))
     assert one["difference"] == pytest.approx(-other["difference"], rel=1e-9)
     assert one["low"] == pytest.approx(-other["high"], rel=1e-9)
+
+
+def test_what_the_model_alone_says_is_counted_as_scoring_every_drawn_list_has_it() -> None:
+    study = graded_pair(8, judge="by document", seed=4)
+    scorer, runs = Scorer(study.judgments(), ["nDCG@10"], draws=0), together(study.runs())
+    queries = scorer.topics.queries["query"].to_list()
+    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, Gold.of(gold_for_ndcg(study, 40, seed=3)))
+    known, others = np.flatnonzero(~np.isnan(evidence.grade)), np.flatnonzero(np.isnan(evidence.grade))[:20]
+    places, found = evidence.places(known), []
+    for kind in (Drawn, DrawnNdcg):
+        drawn = kind.of(runs, scorer, evidence, np.zeros(0, int))
+        effects = effects_of(drawn, drawn.scores().mean(axis=1), others)
+        found.append(model_part(drawn, known, places, effects, others, queries))
+    assert found[1] == pytest.approx(found[0], abs=1e-12)
+    # Draw by draw: the mean score with gold grades known, less what each open document changes by itself.
+    drawn, rest = Drawn.of(runs, scorer, evidence, np.zeros(0, int)), []
+    for place in range(drawn.draws.shape[1]):
+        one = drawn.draws[:, place].copy()
+        one[known] = places
+        scores = drawn.by_query(drawn.scores(np.arange(len(one)), one)[:, 0], queries).mean(axis=0)
+        rest.append(scores - sum(effects[one[doc], at] for at, doc in enumerate(others)) / len(queries))
+    assert found[0] == pytest.approx(np.cov(np.array(rest).T), abs=1e-12)
+
+
+def test_a_model_that_is_too_sure_of_itself_is_found_out_by_what_gold_labels_change() -> None:
+    """Two documents, each as likely 0 as 1 by the model, which would change B by 0.1; A is not touched."""
+    study = graded_pair(4, seed=1)
+    scorer, runs = Scorer(study.judgments(), ["nDCG@10"], draws=0), together(study.runs())
+    queries = scorer.topics.queries["query"].to_list()
+    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, Gold.of(gold_for_ndcg(study, 40, seed=3)))
+    drawn = DrawnNdcg.of(runs, scorer, evidence, np.zeros(0, int))
+    even = np.tile([0, 1], (2, drawn.draws.shape[1] // 2))
+    drawn = replace(drawn, grades=np.array([0.0, 1.0]), draws=even)
+    effects = np.array([[[0.0, -0.1], [0.0, -0.1]], [[0.0, 0.1], [0.0, 0.1]]])
+    as_thought = np.array([[0.0, 0.1], [0.0, -0.1]])
+    assert too_sure(drawn, np.arange(2), as_thought, effects, np.ones(2)) == pytest.approx(1.0)
+    # 0.2 squared and 0.1 squared, where 0.1 squared was expected of each; the second stands for three times as much.
+    assert too_sure(drawn, np.arange(2), as_thought * [[2], [1]], effects, np.array([1, 3])) == pytest.approx(7 / 4)
+    assert too_sure(drawn, np.arange(2), as_thought / 2, effects, np.ones(2)) == 1.0  # never surer than it is

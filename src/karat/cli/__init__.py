@@ -9,6 +9,9 @@ import sys
 
 import click
 
+# Before NumPy is loaded: its linear algebra would start a thread for each core, and karat's matrices are small.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from karat import __version__
 from karat.cli.lazy import LazyGroup
 from karat.cli.messages import visible

@@ -25,16 +25,28 @@ NEAR = 1 << 18
 
 
 def read_columns(
-    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...] = (), *, hint: str, table: str
+    file: File,
+    names: list[str],
+    keep: list[str],
+    numbers: tuple[str, ...] = (),
+    *,
+    hint: str,
+    table: str,
+    mostly_numbers: str = "",
 ) -> tuple[pl.DataFrame, Source]:
     """The columns to keep of a file with these columns, and where each row stands in it.
 
+    A column of `mostly_numbers` is one of numbers where the file is clean and all of them are, and of text otherwise.
     `hint` ends the error for a line with another number of columns; without one it is guessed, and `table` is the first
     line of a CSV file with the same records.
     """
     above = comments_above(file)
     notes = (f"{file.name}: {count(above, 'line')} of comments above left aside",) if above else ()
-    frame = _read_fast(file, names, keep, numbers, above)
+    frame = None
+    if mostly_numbers:
+        frame = _read_fast(file, names, keep, (*numbers, mostly_numbers), above)
+    if frame is None or (mostly_numbers and not frame[mostly_numbers].is_finite().all()):
+        frame = _read_fast(file, names, keep, numbers, above)
     if frame is not None:  # a clean file has a row in every line
         return frame, Source(file.name, first_line=file.lines_above + above + 1, notes=notes)
     frame, source = _read_careful(file, names, keep, numbers, hint, table, above)

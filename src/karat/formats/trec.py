@@ -21,16 +21,17 @@ def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     The second column is ignored when it is the same in all lines, as in ad hoc qrels; when it differs, it is the
     subtopic, as in the Web Track's diversity qrels.
     """
-    frame, source = rows_of_qrels(file)
+    frame, source = rows_of_qrels(file, numbers=scale is None)
     if (frame["subtopic"] == frame["subtopic"][0]).all():
         frame = frame.drop("subtopic")
     return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
 
 
-def rows_of_qrels(file: File) -> Rows:
-    """The lines of qrels as they are, and where they stand."""
+def rows_of_qrels(file: File, *, numbers: bool = False) -> Rows:
+    """The lines of qrels, and where they stand; with `numbers`, labels are no text where all of them are numbers."""
     hint = "is this a run? The labels come first, then the runs" if _width(file) == len(RUN) else ""
-    return read_columns(file, QRELS, QRELS, hint=hint, table=Judgments.schema.first_line())
+    mostly = "label" if numbers else ""
+    return read_columns(file, QRELS, QRELS, hint=hint, table=Judgments.schema.first_line(), mostly_numbers=mostly)
 
 
 def read_run(file: File, ranks: bool = True) -> Runs:

@@ -139,7 +139,7 @@ def repeats(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
     [False, False, True]
     """
     hashes, found = _hashes(frame, key), np.zeros(frame.height, bool)
-    if hashes.n_unique() < frame.height:
+    if _twice(hashes):
         doubtful = np.flatnonzero(hashes.is_duplicated().to_numpy())
         found[doubtful] = frame[doubtful].select(~pl.struct(key).is_first_distinct()).to_series().to_numpy()
     return pl.Series(found)
@@ -151,7 +151,13 @@ def may_repeat(frame: pl.DataFrame, key: Sequence[str]) -> bool:
     >>> may_repeat(pl.DataFrame({"query": ["q", "q"], "doc": ["a", "b"]}), ["query", "doc"])
     False
     """
-    return _hashes(frame, key).n_unique() < frame.height
+    return _twice(_hashes(frame, key))
+
+
+def _twice(hashes: pl.Series) -> bool:
+    """Whether one is there twice: numbers are sorted sooner than different ones are counted."""
+    ordered = np.sort(hashes.to_numpy())
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _hashes(frame: pl.DataFrame, key: Sequence[str]) -> pl.Series:
