@@ -8,7 +8,7 @@ import pty
 import re
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import polars as pl
@@ -56,8 +56,8 @@ def test_how_it_was_made_stands_beside_every_judgment(files: Path) -> None:
     assert len(rows) == DOCUMENTS
     shown = karat(*words(files, server.url, "--show-prompt"))
     mark = re.findall(r"the prompt grade, (\w{12})", shown.stderr)[0]
-    store = AnswerStore(files / "llm.answers.db")
-    keys = {answer.key[:16]: asked for asked, answer in store.asked()}
+    with closing(AnswerStore(files / "llm.answers.db")) as store:
+        keys = {answer.key[:16]: asked for asked, answer in store.asked()}
     for row in rows:
         assert (row["model"], row["returned_model"], row["prompt"]) == ("m", "m-2024-07-18", mark)
         assert row["fingerprint"]

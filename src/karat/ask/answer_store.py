@@ -64,6 +64,7 @@ class AnswerStore(Kept):
     >>> store.add(question, RawAnswer(question.key, 200, "{}"))
     >>> store.find(question.key).status, store.find(question.again().key)
     (200, None)
+    >>> store.close()
     """
 
     def __init__(self, path: PathLike, *, made: bool = True) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,7 +97,8 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
         asked = asked_for(stack, paths, typed)
         judges = asked.judges(typed)
         if typed["show_prompt"]:
-            Panel(judges, AnswerStore(":memory:"))  # refuses a prompt that is for none of the tasks
+            with closing(AnswerStore(":memory:")) as empty:
+                Panel(judges, empty)  # refuses a prompt that is for none of the tasks
             for judge in judges:
                 _show_prompt(judge, several=len(judges) > 1)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,4 +235,5 @@ def _show(engines: list[Engine], queries: Queries, depth: int, manners: Any) -> 
         if engine.sql is None:
             click.echo(visible(engine.request_for(values).shown))
         else:
-            click.echo(visible(SqlClient(engine, manners, KeptAnswers(":memory:")).shown(values)))
+            with closing(KeptAnswers(":memory:")) as empty:
+                click.echo(visible(SqlClient(engine, manners, empty).shown(values)))

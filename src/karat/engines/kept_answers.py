@@ -31,6 +31,7 @@ class KeptAnswers(Kept):
     >>> kept.add("k", Answer("{}", 0.0, 0.1))
     >>> kept.find("k").text, kept.find("other")
     ('{}', None)
+    >>> kept.close()
     """
 
     def __init__(self, path: PathLike) -> None:

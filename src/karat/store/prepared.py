@@ -41,9 +41,11 @@ class Prepared:
 
     >>> from sqlalchemy import bindparam, create_engine, literal, select
     >>> question = Prepared(select((literal(2) * bindparam("n")).label("twice")))
-    >>> with create_engine("sqlite://").connect() as connection:
+    >>> engine = create_engine("sqlite://")
+    >>> with engine.connect() as connection:
     ...     question.rows(connection, {"n": 21})
     [{'twice': 42}]
+    >>> engine.dispose()
     """
 
     statement: Select[*tuple[Any, ...]] | Update | Insert
