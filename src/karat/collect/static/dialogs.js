@@ -2,7 +2,7 @@
 
 import { Row } from "./rows.js";
 import { ask } from "./server.js";
-import { byId, make, marked, queryWords } from "./words.js";
+import { byId, make, marked, openDialog, queryWords } from "./words.js";
 
 const DIGITS = "1234567890";
 
@@ -30,7 +30,7 @@ export class Dialogs {
   }
 
   help() {
-    byId("help").showModal();
+    openDialog(byId("help"), byId("query"));
   }
 
   // Undo: the last ten, newest first, one key each; u again takes the newest.
@@ -38,7 +38,7 @@ export class Dialogs {
   async undo() {
     const list = byId("past");
     list.replaceChildren(make("li", { class: "soft" }, "Looking for your answers"));
-    byId("undo").showModal();
+    openDialog(byId("undo"), byId("query"));
     try {
       const { answers } = await ask("/api/answers");
       const items = answers.slice(0, 10).map((answer, place) => {
@@ -80,7 +80,7 @@ export class Dialogs {
   cantTell() {
     byId("cant-form").reset();
     byId("cant-hint").textContent = "";
-    byId("cant-tell").showModal();
+    openDialog(byId("cant-tell"), byId("query"));
     this.reasons.inputs[0].focus();
   }
 
@@ -110,7 +110,7 @@ export class Dialogs {
     byId("lookup-text").value = "";
     byId("lookup-count").textContent = "Looking";
     byId("lookup-list").replaceChildren();
-    byId("lookup").showModal();
+    openDialog(byId("lookup"), byId("query"));
     byId("lookup-text").focus();
     this.acts.opened();
     try {
@@ -148,7 +148,7 @@ export class Dialogs {
     const end = passed === false ? " That is fewer than needed to go on." : "";
     byId("feedback-text").textContent = note || "";
     byId("feedback-score").textContent = score + end;
-    dialog.showModal();
+    openDialog(dialog, byId("query"));
     dialog.querySelector("button").focus();
     return new Promise((go) => dialog.addEventListener("close", go, { once: true }));
   }

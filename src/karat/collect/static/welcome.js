@@ -1,12 +1,12 @@
 // The welcome page by keyboard: Enter begins, ? shows the keys.
 
-import { byId } from "./words.js";
+import { byId, openDialog } from "./words.js";
 
 const help = byId("help");
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || help.open) return;
-  if (event.key === "?") help.showModal();
+  if (event.key === "?") openDialog(help, byId("heading"));
   else if (event.key === "Enter" && !event.target.matches("a, button, summary")) byId("begin")?.click();
   else return;
   event.preventDefault();

@@ -15,6 +15,15 @@ export function make(tag, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+/**
+ * Open a dialog; where nothing has the focus, `home` gets it first. On closing, the browser gives the focus back at once
+ * to what had it; else a button of the closed dialog keeps it until the next frame, and takes the keys of who is quick.
+ */
+export function openDialog(dialog, home) {
+  if (document.activeElement === document.body) home.focus({ preventScroll: true });
+  dialog.showModal();
+}
+
 const LETTERS = /[\p{L}\p{N}]+/gu;
 
 const SMALL = new Set("a an and are by can do does for from how in is it of on or the this to what when where which who why with".split(" "));
