@@ -198,12 +198,14 @@ def test_a_judge_who_lost_the_link_gets_a_new_one_and_the_old_one_ends(page, stu
 
 
 def test_what_was_refused_stays_said_when_the_figures_come_anew(page, study):
-    sign_in(page, study)
+    # Before the page is opened: a route that is laid while it comes may miss what it asks.
     page.route("**/pause", lambda route: route.fulfill(status=409, json={"detail": "somebody else was quicker"}))
+    sign_in(page, study)
     page.get_by_role("button", name="Pause ann").press("Enter")
     page.wait_for_selector("text=Not done: somebody else was quicker")
     figures_come_anew(page)
     assert page.is_visible("text=Not done: somebody else was quicker")
+    page.wait_for_selector("[aria-label='Pause ann']:enabled")  # it can be tried again
 
 
 def test_answers_are_taken_home_as_files(page, study):

@@ -57,6 +57,7 @@ function judgeRow(row) {
     button.disabled = true;
     await say(() => tell(`/api/judges/${row.id}/${act}`, {}));
     await refresh();
+    button.disabled = false; // after a refusal it is still there
   });
   const link = make("button", { type: "button", class: "quiet", "aria-label": `New link for ${row.name}` }, "New link");
   link.addEventListener("click", async () => {
