@@ -35,6 +35,15 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert project["version"] == kt.__version__ == parsed("CITATION.cff")["version"]
 
 
+def test_the_pythons_that_are_named_are_those_that_are_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = re.findall(r":: Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert project["requires-python"] == f">={named[0]}"
+    assert parsed(".github/workflows/ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"] == named
+    assert parsed(".gitlab-ci.yml")["test"]["parallel"]["matrix"] == [{"PYTHON": named}]
+    assert f"Python {named[0]} or newer (tested up to {named[-1]})" in (ROOT / "README.md").read_text()
+
+
 def pages(nav: list[Any]) -> list[str]:
     found: list[str] = []
     for entry in nav:
