@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -219,3 +220,20 @@ def test_an_error_model_of_ones_own_weighs_labels(installed: Path, monkeypatch: 
     assert found.to_dict()["methods"][0]["a"] == pytest.approx(0.5, abs=0.05)
     with pytest.raises(BadInput, match=r'expected median or majority or mean or .* or alike, found "unlike"'):
         kt.compare(labels=kt.Judgments.of(rows), runs=runs, measure="P@1", consensus="unlike")
+
+
+def test_a_thread_that_asks_while_another_looks_for_karats_own_waits_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that did not wait found nothing yet, and said that there was no such format."""
+    (tmp_path / "slow_house").mkdir()
+    (tmp_path / "slow_house" / "__init__.py").touch()
+    (tmp_path / "slow_house" / "gold.py").write_text(
+        "import sys, time\ntime.sleep(0.2)\nsys.modules['slow_house'].colours.register('gold', '#9a6b00', __name__)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import slow_house  # type: ignore[import-not-found]
+
+    slow_house.colours = colours = Registry[str]("colour", "karat.colours", home="slow_house")
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(colours.__getitem__, ["gold"] * 4)] == ["#9a6b00"] * 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from karat.errors import BadInput
@@ -38,6 +39,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self.kind, self.group, self.home = kind, group, home
         self._things: dict[str, T] = {}
         self._owners: dict[str, str] = {}
+        self._finding = RLock()
 
     def register(self, name: str, thing: T, owner: str) -> T:
         """Take a thing in. `owner`, the module it comes from, may register it anew, as a notebook's cell run twice."""
@@ -57,10 +59,11 @@ class Registry(Mapping[str, T], Generic[T]):
     @property
     def own(self) -> dict[str, T]:
         """What is registered, without other packages' that nobody has asked for."""
-        if self.home:
-            home, self.home = self.home, ""
-            for module in pkgutil.iter_modules(import_module(home).__path__, f"{home}."):
-                import_module(module.name)
+        with self._finding:  # a second thread waits until the first has found all
+            if self.home:
+                home, self.home = self.home, ""
+                for module in pkgutil.iter_modules(import_module(home).__path__, f"{home}."):
+                    import_module(module.name)
         return self._things
 
     def __getitem__(self, name: str) -> T:

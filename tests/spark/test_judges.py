@@ -62,7 +62,7 @@ def test_the_fit_is_that_of_one_machine(spark: Any, monkeypatch: pytest.MonkeyPa
     """Plain steps, and one that goes further along the way of two others; every step is a job, so there are few."""
     monkeypatch.setattr(steps, "PLAIN_STEPS", 3)
     frame = made(seed=1)
-    found = karat.spark.judges(in_spark(spark, frame), max_iterations=7, tolerance=0.0, buckets=3)
+    found = karat.spark.judges(in_spark(spark, frame), max_iterations=7, tolerance=0.0, buckets=2)
     assert_same(found.collect(), dawid_skene(frame, max_iterations=7, tolerance=0.0))
     assert any("not converged after 7" in note for note in found.notes)
     found.unpersist()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from karat.measures import Measure, as_measures, at_level, profile_named
 from karat.records import Result, Runs, Scale
 from karat.scoring import Scorer, Scores
 from karat.scoring.scorer import ScoredQueries
+from karat.study import Study
 
 #: More threads than this would wait for the one that scores what they read.
 MOST_THREADS = 4
@@ -141,49 +143,69 @@ def score(
             _tell(score_in_buckets(labels, files, measures, **how), form, by_query)
             return
     wanted = ("queries",) if only is not None else ()
-    study, kept = only_of(reading.study(labels, only=wanted, gold=gold, queries=queries), only)
-    scorer = Scorer(
-        study.judged,
-        measures,
-        profile=tool,
-        complete=complete,
-        **chance,
-        weights=None if subtopics is None else read_subtopics(subtopics),
-        user_weights=None if weights is None else read_user_weights(weights),
-    )
+
+    def against() -> tuple[Study, Scorer, Kept]:
+        """What the runs are scored against, and the queries of theirs that count."""
+        study, kept = only_of(reading.study(labels, only=wanted, gold=gold, queries=queries), only)
+        scorer = Scorer(
+            study.judged,
+            measures,
+            profile=tool,
+            complete=complete,
+            **chance,
+            weights=None if subtopics is None else read_subtopics(subtopics),
+            user_weights=None if weights is None else read_user_weights(weights),
+        )
+        return study, scorer, kept
+
     if gold is not None:
         from karat.estimate.gold_sample import Gold  # scores without gold labels need not wait for it
         from karat.estimate.score import with_corrected
 
+        study, scorer, kept = against()
         lists = [kept.runs(run) for run in read_several(files, ranks=by_rank)]
         plain = scorer.score_all(lists)
         golden = study.gold
         assert golden is not None
         _tell(with_corrected(plain, scorer, lists, Gold.of(golden), calibrate), form, by_query)
         return
-    _tell(_score_files(scorer, files, kept, ranks=by_rank), form, by_query)
+    _tell(_score_files(files, lambda: against()[1:], ranks=by_rank), form, by_query)
 
 
 def _may_be_large(labels: str) -> bool:
     return Path(labels).is_file() and Path(labels).stat().st_size > SMALL
 
 
-def _score_files(scorer: Scorer, files: list[str], kept: Kept, *, ranks: bool) -> Scores:
-    """The scores of the runs in these files, which are read in batches, one file on each core."""
+def _score_files(files: list[str], against: Callable[[], tuple[Scorer, Kept]], *, ranks: bool) -> Scores:
+    """The scores of the runs in these files, which are read in batches, one file on each core.
+
+    The first batches are read while `against` reads the labels.
+    """
     context, cores = copy_context(), os.cpu_count() or 1
     # A thread more than cores reads a single run, as one waits for the file; one each where there are runs for all.
     threads = min(cores // max(len(files), 1) + 1, MOST_THREADS)
+    ready: Future[tuple[Scorer, Kept]] = Future()
     with ThreadPoolExecutor(min(len(files), cores)) as pool, waiting("Scoring", len(files)) as one_done:
 
         def of_kept(batches: Iterator[Runs]) -> ScoredQueries:
-            return scorer.by_query(map(kept.runs, batches))
+            first = list(islice(batches, 1))
+            scorer, kept = ready.result()
+            return scorer.by_query(map(kept.runs, chain(first, batches)))
 
         def score_one(path: str) -> ScoredQueries:
             scored = context.copy().run(by_batches, path, of_kept, ranks=ranks, threads=threads)
             one_done()
             return scored
 
-        parts = list(pool.map(score_one, files))
+        coming = [pool.submit(score_one, path) for path in files]
+        try:
+            ready.set_result(against())
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            ready.set_exception(error)
+            raise
+        parts = [one.result() for one in coming]
+    scorer = ready.result()[0]
     clashes = new_names([part.systems for part in parts], files)
     return scorer.scores([part.renamed(clash) for part, clash in zip(parts, clashes, strict=True)])
 
