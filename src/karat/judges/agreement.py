@@ -12,8 +12,9 @@ import polars as pl
 from karat.errors import BadInput
 from karat.judges.agreement_figures import FIGURES
 from karat.judges.intervals import with_figures
+from karat.judges.left_out import all_left_out
 from karat.judges.population import Judges, check_judges
-from karat.judges.sums import By, all_sums, overall_name
+from karat.judges.sums import By, overall_name
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.order import ThirdRule
 from karat.labels.panel import ALL_LABELS
@@ -70,7 +71,11 @@ def agreement(
     resampling = Resampling(level, draws, seed)
     at = panel.top if at is None else at
     told = By.of_panel(panel, by)
-    frame = pl.concat(with_figures(panel, sums, at, judges, resampling) for sums in all_sums(panel, by, told))
+    parts, found = all_left_out(panel, by, at, judges if draws else "fixed")
+    firsts = np.cumsum([0, *(sums.rows.height for sums in parts[:-1])]).tolist()
+    frame = pl.concat(
+        with_figures(panel, sums, found, first, at, resampling) for sums, first in zip(parts, firsts, strict=True)
+    )
     if panel.third_rules:
         # The test needs numbers of labels that do not depend on the labels.
         ruled = [rule.group for rule in panel.third_rules]

@@ -12,13 +12,14 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import population, told_by
 from karat.judges.agreement_figures import FIGURES
-from karat.judges.left_out import LeftOut, left_out
+from karat.judges.left_out import LeftOut, all_left_out
 from karat.judges.population import Judges
-from karat.judges.sums import By, all_sums, overall_name
+from karat.judges.sums import By, overall_name
 from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST
+from karat.stats.arrays import Floats
 from karat.stats.bootstrap import check_level
 from karat.stats.correction import half_width, two_sided
 from karat.stats.many import holm
@@ -65,8 +66,7 @@ def agreement_tests(
     if len(told.values) > MOST_VALUES:
         values = count(len(told.values), "value")
         raise BadInput.at("agreement by a column", expected=f"up to {MOST_VALUES} values", found=f"{by} with {values}")
-    parts = all_sums(panel, by, told)
-    found = LeftOut.joined([left_out(panel, sums, panel.top, judges) for sums in parts])
+    parts, found = all_left_out(panel, by, panel.top, judges, last=True)
     rows = pl.concat([sums.rows for sums in parts]).with_row_index("row")
     rows = rows.with_columns(sample=pl.Series([found.sampled(row) for row in range(rows.height)], dtype=pl.Boolean))
     rows = rows.filter(pl.col("against").is_null() | (pl.col("against") == GOLD), pl.col("n_queries") >= FEWEST)
@@ -76,8 +76,13 @@ def agreement_tests(
     if not compared:
         what = "two groups" if by is None else f"two values of {by}"
         raise Undefined(f"there are no {what} with {FEWEST} queries each to compare")
+    errors = [found.error(one["row"], other["row"]) for one, other in compared]  # of all figures at once
     frame = pl.concat(
-        [_tested(found, name, one, other, level) for name in dict.fromkeys(figures) for one, other in compared]
+        [
+            _tested(found, name, pair, error, level)
+            for name in dict.fromkeys(figures)
+            for pair, error in zip(compared, errors, strict=True)
+        ]
     )
     adjusted = [holm(part["p"]) for part in frame.partition_by("figure", maintain_order=True)]
     frame = frame.with_columns(p_holm=np.concatenate(adjusted))
@@ -101,11 +106,13 @@ def _compared(rows: pl.DataFrame, by: str | None, panel: Panel) -> list[tuple[Ro
     return [pair for part in parts for pair in combinations(part.to_dicts(), 2)]
 
 
-def _tested(found: LeftOut, figure: str, one: Row, other: Row, level: float) -> pl.DataFrame:
+def _tested(
+    found: LeftOut, figure: str, pair: tuple[Row, Row], errors: tuple[Floats, Floats], level: float
+) -> pl.DataFrame:
     """A row about a difference."""
-    place = list(FIGURES).index(figure)
+    (one, other), place = pair, list(FIGURES).index(figure)
     first, second = (float(found.whole[place, row["row"]]) for row in (one, other))
-    error, df = (float(values[place]) for values in found.error(one["row"], other["row"]))
+    error, df = (float(values[place]) for values in errors)
     difference = first - second
     half = half_width(error, level, df)
     return pl.DataFrame(

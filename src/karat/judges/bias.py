@@ -20,6 +20,7 @@ from karat.records.base import count
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.differences import Differences, clustered_differences
+from karat.stats.distinct import distinct
 from karat.stats.many import benjamini_hochberg
 from karat.stats.two_way import Variance
 
@@ -159,7 +160,7 @@ def _crossed(side: Side) -> list[tuple[Side, Ints, Ints]]:
     found = []
     for seen in (side, side.other):
         if seen is not None and seen.judge is not None:
-            pair = np.unique(seen.query * (int(seen.judge.max()) + 1) + seen.judge, return_inverse=True)[1]
+            pair = distinct(seen.query * (int(seen.judge.max()) + 1) + seen.judge)[1]
             found.append((seen, seen.judge, pair))
     return found
 

@@ -14,6 +14,7 @@ from karat.records.base import count
 from karat.records.chart import Histograms
 from karat.stats import Resampling, ratio, ratio_intervals, totals
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.kappas import label_counts
 
 #: A difference that is rounding.
@@ -54,7 +55,7 @@ def consistency(
         raise Undefined("no judge judged a document twice: self consistency cannot be told")
     items = cells["item"].to_numpy()
     kept = np.isin(items, items[twice])
-    given, twice, item = given[kept], twice[kept], np.unique(items[kept], return_inverse=True)[1]
+    given, twice, item = given[kept], twice[kept], distinct(items[kept])[1]
     exact = {"self": _self(given[twice]), "cross": _cross(given / given.sum(axis=1, keepdims=True), item)}
     drawn = _drawn(given, twice, item, draws, seed)
     rows = []

@@ -22,6 +22,7 @@ from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 
 #: An expected count is never below this, so that no logarithm is infinite.
 FLOOR = 1e-10
@@ -100,7 +101,7 @@ class Answers(Layout):
 
 def named(panel: Panel) -> tuple[pl.DataFrame, Ints]:
     """The judges by name, those of a group without one together, and the number of each row's among them."""
-    present, place = np.unique(panel.judge, return_inverse=True)
+    present, place, _ = distinct(panel.judge)
     who = ["group", "judge"] if panel.has_groups else ["judge"]
     judges, number = numbered(panel.judges.select(who)[present])
     return judges, number[place]

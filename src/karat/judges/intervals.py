@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 
 from karat.judges.agreement_figures import FIGURES, SHARES, figures_of
-from karat.judges.left_out import AT_ONCE, LeftOut, left_out
-from karat.judges.population import Judges
+from karat.judges.left_out import AT_ONCE, LeftOut
 from karat.judges.sums import Sums
 from karat.labels import Panel
 from karat.stats import FEWEST, Resampling
@@ -17,24 +16,29 @@ from karat.stats.kappas import fleiss_test
 from karat.stats.paired_figures import bounded_ends
 
 
-def with_figures(panel: Panel, sums: Sums, at: float, judges: Judges, resampling: Resampling) -> pl.DataFrame:
-    """The rows with their figures, the ends of their intervals, Fleiss' p, and whether judges were a `sample`."""
-    found = left_out(panel, sums, at, judges if resampling.draws else "fixed")
-    ends = np.full((2, *found.whole.shape), np.nan)
+def with_figures(
+    panel: Panel, sums: Sums, found: LeftOut, first: int, at: float, resampling: Resampling
+) -> pl.DataFrame:
+    """The rows with their figures, the ends of their intervals, Fleiss' p, and whether judges were a `sample`.
+
+    They are the `first` of those that were `found` and the ones behind it.
+    """
+    whole = found.whole[:, first : first + sums.rows.height]
+    ends = np.full((2, *whole.shape), np.nan)
     starts = np.searchsorted(sums.row, np.arange(sums.rows.height + 1))
-    sampled = [found.sampled(row) for row in range(sums.rows.height)]
+    sampled = [found.sampled(first + row) for row in range(sums.rows.height)]
     for row, queries in enumerate(sums.rows["n_queries"]):
         if not resampling.draws or queries < FEWEST:
             continue
         if sampled[row]:
-            ends[:, :, row] = _ends(found, row, resampling.level)
+            ends[:, :, row] = _ends(found, first + row, resampling.level)
             continue
         drawn = _resampled(sums.tables[starts[row] : starts[row + 1]], panel.grades, at, resampling)
         ends[:, :, row] = np.transpose([resampling.ends(of, queries) for of in drawn])
     # An undefined figure has no interval, even where some draws would define it.
-    ends[:, np.isnan(found.whole)] = np.nan
+    ends[:, np.isnan(whole)] = np.nan
     columns = [pl.Series("sample", sampled, pl.Boolean)]
-    for name, *values in zip(FIGURES, found.whole, *ends, strict=True):
+    for name, *values in zip(FIGURES, whole, *ends, strict=True):
         columns += [pl.Series(name + end, of) for end, of in zip(("", "_low", "_high"), values, strict=True)]
         if name == "fleiss":
             p = fleiss_test(sums.of_rows(sums.tables[:, 0]), sums.of_rows(sums.spread))[1]

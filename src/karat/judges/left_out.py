@@ -8,17 +8,19 @@ Clustering (Journal of Business and Economic Statistics 2011), here with the jac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from karat.judges.agreement_figures import figures_of
 from karat.judges.population import FEWEST_JUDGES, Judges
-from karat.judges.sums import EVERYBODY, Labels, Sums
+from karat.judges.sums import EVERYBODY, By, Labels, Sums, all_sums
 from karat.labels import GOLD, Panel
+from karat.labels.made_once import forget, made_once
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.paired_figures import summed
 from karat.stats.totals import totals
 from karat.stats.two_way import Variance, combined
@@ -119,12 +121,36 @@ class LeftOut:
         return keys, self.stratum[at][first], summed(where, np.concatenate(change, axis=1).T, len(keys)).T
 
 
+def all_left_out(
+    panel: Panel, by: str | None, at: float, judges: Judges, *, last: bool = False
+) -> tuple[list[Sums], LeftOut]:
+    """The parts of a table of agreement, and the figures of all their rows: once for the table and for its tests.
+
+    They are large: who is the `last` to ask has them let go.
+    """
+
+    def made() -> tuple[list[Sums], LeftOut]:
+        parts = all_sums(panel, by, By.of_panel(panel, by))
+        found = []
+        for place, sums in enumerate(parts):
+            found.append(left_out(panel, sums, at, judges))
+            parts[place] = replace(sums, given=None)
+        return parts, LeftOut.joined(found)
+
+    key = ("left out", by, at, judges)
+    found = made_once(panel, key, made)
+    if last:
+        forget(panel, key)
+    return found
+
+
 def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:
     """The figures of each row with each of its queries left out, and, where judges are a sample, each of its judges."""
     from scipy.sparse import csr_array
 
     tables, grades = sums.of_rows(sums.tables), panel.grades
     given = sums.given
+    assert given is not None
     wide_enough = (sums.rows["n_queries"].to_numpy() >= FEWEST)[given.row]
     used = np.flatnonzero(wide_enough & _drawn(panel, given)) if judges == "sample" else np.zeros(0, np.int64)
     order = used[np.lexsort((given.query[used], given.judge[used], given.row[used]))]
@@ -215,7 +241,7 @@ def _by_chance(cells: Floats, judge: Ints, query: Ints, judges: int) -> Floats:
     """
 
     def squares(key: Ints) -> Floats:
-        different, place = np.unique(key, return_inverse=True)
+        different, place, _ = distinct(key)
         return np.array([np.square(totals(place, figure, len(different))).sum() for figure in cells])
 
     # Without a copy of the cells, which are many.

@@ -12,6 +12,7 @@ from karat.labels import Panel
 from karat.stats import FEWEST, totals
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.correction import half_width, two_sided
+from karat.stats.distinct import distinct
 from karat.stats.totals import centred, place_within
 
 
@@ -91,7 +92,7 @@ class _Queries:
     @classmethod
     def of(cls, judge: Ints, query: Ints, y: Floats, x: Floats, judges: int) -> _Queries:
         width = int(query.max(initial=0)) + 1
-        cell, which = np.unique(judge * width + query, return_inverse=True)
+        cell, which, _ = distinct(judge * width + query)
         parts = [totals(which, part, len(cell)) for part in (np.ones(len(y)), y, x, x * x, x * y)]
         return cls(cell // width, np.stack(parts), judges)
 

@@ -13,6 +13,7 @@ from karat.errors import BadInput, Undefined
 from karat.judges.chances import hypergeometric_tail
 from karat.labels import Panel
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.kappas import label_counts
 from karat.stats.paired_figures import summed
 from karat.stats.totals import place_within
@@ -140,7 +141,7 @@ class Votes:
 
     def where(self, documents: Bools) -> Votes:
         """The votes on some documents alone."""
-        kept, query = np.unique(self.query[documents], return_inverse=True)
+        kept, query, _ = distinct(self.query[documents])
         return replace(
             self,
             counts=self.counts[documents],

@@ -14,6 +14,7 @@ from karat.records.number_format import interval_said, with_ends
 from karat.records.scale import ONE_USER
 from karat.stats import FEWEST, Resampling, ratio, ratio_intervals
 from karat.stats.arrays import Floats
+from karat.stats.distinct import distinct
 from karat.stats.kappas import label_counts
 from karat.stats.paired_figures import summed
 
@@ -66,7 +67,7 @@ def random_user(
     asked = seen_counts[kept] / size[kept, None]
     say = users[kept][:, content].sum(axis=1)[:, None] - (content[None, :] & alike)
     told = asked * np.maximum(say, 0) / others[kept, None]
-    number, query = np.unique(panel.query_of_item[kept], return_inverse=True)
+    number, query, _ = distinct(panel.query_of_item[kept])
     told, asked = (summed(query, each, len(number)) for each in (told, asked))
     weight = ratio(told.sum(axis=0), asked.sum(axis=0))
     ends = ratio_intervals(told, asked, Resampling(level, draws, seed))

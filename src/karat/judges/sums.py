@@ -17,6 +17,7 @@ from karat.labels import ALL, GOLD, Panel
 from karat.labels.consensus import reduced
 from karat.labels.panel import ALL_LABELS
 from karat.stats.arrays import Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.kappas import cross_table, label_counts, pair_sums
 
 #: The stratum of a judge who is drawn from all groups together.
@@ -68,7 +69,8 @@ class Sums:
     #: Cells x 3 x grades x grades: pairs by item, pairs by label, and two sides (zeros where there are not two).
     tables: Floats
     spread: Floats
-    given: Labels
+    #: None once it is known how figures move without them: they are many.
+    given: Labels | None
 
     def of_rows(self, cells: Floats) -> Floats:
         """What the cells of each row add up to."""
@@ -105,7 +107,7 @@ def within_groups(panel: Panel, by: By, groups: Sequence[str]) -> Sums:
     kind = np.repeat(np.arange(4), [len(some) for some in spots])
     group = np.where(kind < 2, panel.group[spot], len(panel.groups))
     value = np.where(kind % 2 == 0, -1, by.of[spot])
-    rows, row = np.unique(group * (len(by.values) + 1) + value + 1, return_inverse=True)
+    rows, row, _ = distinct(group * (len(by.values) + 1) + value + 1)
     items, place, size = _different(row, panel.item[spot])
     single = np.bincount(items[size < 2, 0], minlength=len(rows))
     paired = size[place] >= 2
@@ -223,7 +225,7 @@ def _median_without_each(place: Ints, grade: Ints) -> Ints:
 def _two_sides(panel: Panel, a: _Side, b: _Side) -> Sums:
     pairs, in_a, in_b = np.intersect1d(a.pairs, b.pairs, assume_unique=True, return_indices=True)
     items, levels = panel.items.height, panel.levels
-    rows, row = np.unique(pairs // items, return_inverse=True)
+    rows, row, _ = distinct(pairs // items)
     if a.whole:
         rows = np.zeros(1, np.int64)
     query = panel.query_of_item[pairs % items]
@@ -296,5 +298,5 @@ def _alike(counts: Floats) -> Ints:
 def _different(row: Ints, thing: Ints) -> tuple[Ints, Ints, Ints]:
     """The different (row, thing), sorted; which of them each entry is; and how often each comes."""
     width = int(thing.max()) + 1 if len(thing) else 1
-    keys, place, size = np.unique(row * width + thing, return_inverse=True, return_counts=True)
+    keys, place, size = distinct(row * width + thing)
     return np.stack([keys // width, keys % width], axis=1), place, size

@@ -16,6 +16,7 @@ from karat.records.base import repeats
 from karat.records.design import Rules
 from karat.records.times import moments
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.kappas import label_counts, pair_sums
 
 #: How far apart the first two have to be, in grades, for a third: what is looked for in labels without a known rule.
@@ -90,7 +91,7 @@ def inferred_rules(item: Ints, group: Ints, grade: Ints, groups: Sequence[str], 
     found = []
     for number, name in enumerate(groups):
         mine = group == number
-        items, place = np.unique(item[mine], return_inverse=True)
+        items, place, _ = distinct(item[mine])
         counts = label_counts(place, grade[mine], len(items), len(grades))
         given = np.where(counts > 0, grades, np.nan)
         with np.errstate(invalid="ignore"):

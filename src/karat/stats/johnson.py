@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.stats.arrays import Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.totals import totals
 
 
@@ -41,7 +42,7 @@ def third_moments(values: Floats, weight: Floats, cluster: Ints) -> Floats:
     """
     whole = weight.sum()
     scores = (values - weight @ values / whole) * (weight / whole)[:, None]
-    number = np.unique(cluster, return_inverse=True)[1]
+    number = distinct(cluster)[1]
     share = np.bincount(number, weight) / whole
     sums = np.column_stack([totals(number, column, len(share)) for column in scores.T])
     with np.errstate(divide="ignore", invalid="ignore"):

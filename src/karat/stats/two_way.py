@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.totals import totals
 
 #: A cluster whose own weight leaves less than this of a direction determines it alone.
@@ -64,7 +65,7 @@ def two_way(
     pair = query * (int(judge.max()) + 1) + judge
     if not theirs.all():
         some, left, judge, pair = some[theirs], left[theirs], judge[theirs], pair[theirs]
-    pair = np.unique(pair, return_inverse=True)[1]
+    pair = distinct(pair)[1]
     if pair.max() < MANY:
         both = clustered(some, left, back, pair).variance
     else:
@@ -122,7 +123,7 @@ def variance_of_means(values: Floats, weight: Floats, query: Ints, judge: Ints |
     scores = (values - mean) * (weight / whole)[:, None]
 
     def by(cluster: Ints) -> Variance:
-        number = np.unique(cluster, return_inverse=True)[1]
+        number = distinct(cluster)[1]
         sums = np.column_stack([totals(number, column, int(number.max()) + 1) for column in scores.T])
         share = np.bincount(number, weight) / whole
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -152,8 +153,8 @@ def variance_of_difference(
     judge is then not taken for lenient because of good documents. Undefined (NaN) where a side has one query only, or
     one judge who is to stand for others.
     """
-    queries, judges = np.unique(query, return_inverse=True)[1], np.full(len(values), -1)
-    judges[judge >= 0] = np.unique(judge[judge >= 0], return_inverse=True)[1]
+    queries, judges = distinct(query)[1], np.full(len(values), -1)
+    judges[judge >= 0] = distinct(judge[judge >= 0])[1]
     basis, left, sides = np.zeros((len(values), 2)), [], (first, ~first)
     back = np.array([[1.0, -1.0]])
     for given in (values, values if judged is None else judged):

@@ -11,6 +11,7 @@ from karat.labels.selection import ITEM, OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.arrays import Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.kappas import cohen_kappa, cross_table
 from karat.stats.paired_figures import Cells, Figure, Scale, compared, in_words, interval_note
 
@@ -72,7 +73,7 @@ def _cells(sheets: Sheets, first: Ints, second: Ints) -> tuple[Cells, Ints]:
     """The cells of a query and two judges, and the cell of each pair of rows."""
     judges = int(sheets.judge.max(initial=0)) + 1
     pairs = (sheets.query[first] * judges + sheets.judge[first]) * judges + sheets.judge[second]
-    each, cell = np.unique(pairs, return_inverse=True)
+    each, cell, _ = distinct(pairs)
     sampled = sheets.sampled(np.concatenate([first, second]))
     judged = np.tile(np.arange(len(each)), 2), np.concatenate([each // judges % judges, each % judges])
     return Cells(each // judges**2, judged if sampled else None), cell

@@ -15,6 +15,7 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.records import LabelsLike, Result
 from karat.stats import Resampling
 from karat.stats.arrays import Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.paired_figures import Cells, compared, in_words, interval_note, share
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _right(
     if split == "random":
         fold = rng.permutation(len(rows)) % FOLDS
     else:
-        different, place = np.unique(query, return_inverse=True)
+        different, place, _ = distinct(query)
         fold = (rng.permutation(len(different)) % FOLDS)[place]
     # Levels by number, N/A the first.
     level = np.where(np.isnan(sheets.labels[rows]), 0, 1 + np.searchsorted(sheets.grades, sheets.labels[rows]))

@@ -21,6 +21,7 @@ from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.distinct import distinct
 from karat.stats.paired_figures import Cells, summed
 
 #: The aspects of Golbus et al., in the order of their tables; others follow by name.
@@ -128,7 +129,7 @@ class Sheets:
             retest=again - labels,
             query=query,
             judge=judge,
-            cell=np.unique(query * (int(judge.max(initial=0)) + 1) + judge, return_inverse=True)[1],
+            cell=distinct(query * (int(judge.max(initial=0)) + 1) + judge)[1],
             alone=alone.to_numpy(),
             alone_row=before["_at"].fill_null(-1).to_numpy(),
             grades=grades,
