@@ -163,10 +163,13 @@ def _jackknife(parts: Sequence[Floats], figure: Figure, clusters: csr_array) -> 
     near = np.nan_to_num(_with_difference(figure(whole)))
     number, moved, squares = np.zeros(near.shape, np.int64), np.zeros(near.shape), np.zeros(near.shape)
     at_once = max(1, AT_ONCE // max(whole.size, 1))
+    # Where every cluster is a cell, as those of a judge and a query mostly are, there is nothing to add up.
+    single = np.array_equal(clusters.indices, np.arange(clusters.shape[0]))
     for first in range(0, clusters.shape[0], at_once):
+        some = slice(first, first + at_once)
+        added = [part[some] if single else clusters[some] @ part for part in flat]
         # Most clusters of a judge and a query have one of a few sums: figures are made once for each.
-        some = clusters[first : first + at_once]
-        different, times = _different(np.concatenate([some @ part for part in flat], axis=1))
+        different, times = _different(np.concatenate(added, axis=1))
         sums = different.reshape(-1, *whole.shape)
         there = (sums.reshape(*sums.shape[:3], -1) != 0).any(axis=3)
         if there.shape[1] == 2:
@@ -254,10 +257,10 @@ def summed(cell: Ints, values: Floats, cells: int) -> Floats:
     >>> summed(np.array([1, 1]), np.array([[1.0, 0.0], [2.0, 5.0]]), 2).tolist()
     [[0.0, 0.0], [3.0, 5.0]]
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array
 
-    rows, columns = np.arange(len(cell)), values.shape[1:]
-    within = csr_array((np.ones(len(cell)), (cell, rows)), shape=(cells, len(cell)))
+    columns = values.shape[1:]
+    within = csc_array((np.ones(len(cell)), cell, np.arange(len(cell) + 1)), shape=(cells, len(cell)))
     sums: Floats = within @ values.reshape(len(cell), math.prod(columns))
     return sums.reshape(cells, *columns)
 

@@ -66,11 +66,10 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     sheets, change = _changes(judgments)
     again, size = _retest(sheets, _told(sheets, change)), np.abs(change)
     sizes = np.unique(size[~np.isnan(size)])
-    known = np.repeat(~np.isnan(size), len(sizes), axis=1)
-    rows, both = ~sheets.alone, np.zeros((len(sheets.alone), known.shape[1], 2), np.bool_)
-    both[rows] = np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2)
-    sums, cells = sheets.sums(rows, both), sheets.cells(_told(sheets, change))
-    alike = sheets.sums(np.ones(len(rows), bool), _retested(sheets, _told(sheets, change), sizes))
+    chosen = _told(sheets, change)
+    sums, cells = sheets.sums(~sheets.alone, _of_size(size, sizes)), sheets.cells(chosen)
+    asked_again = _asked_again(sheets, chosen)
+    alike = sheets.sums(asked_again, _of_size(np.abs(sheets.retest[asked_again]), sizes))
     found = compared([alike, sums], share, cells, "share", level=level, draws=draws, seed=seed)
     (_, value, _), (_, low, _), (_, high, _), queries = found.value, found.low, found.high, found.queries[1]
     whole = sums.sum(axis=0)
@@ -199,8 +198,7 @@ def _changes(judgments: LabelsLike, by: str | None = None) -> tuple[Sheets, Floa
 
 def _retest(sheets: Sheets, rows: npt.NDArray[np.bool_ | np.int64]) -> Floats:
     """What the judges of these rows changed when asked again in the same setting, where both have an overall grade."""
-    theirs = np.isin(sheets.judge, sheets.judge[rows])
-    return sheets.retest[theirs & ~np.isnan(sheets.retest[:, 0])]
+    return sheets.retest[_asked_again(sheets, rows)]
 
 
 def _no_retest(again: Floats) -> list[str]:
@@ -209,13 +207,16 @@ def _no_retest(again: Floats) -> list[str]:
     return ["none of these judges was asked twice in one setting: what they change by themselves is not known"]
 
 
-def _retested(sheets: Sheets, rows: npt.NDArray[np.bool_], sizes: Floats) -> Floats:
-    """What the judges of these rows changed when asked again: rows x (aspects and sizes) x (is of this size, known)."""
-    theirs = np.isin(sheets.judge, sheets.judge[rows]) & ~np.isnan(sheets.retest[:, 0])
-    size = np.where(theirs[:, None], np.abs(sheets.retest), np.nan)
+def _of_size(size: Floats, sizes: Floats) -> npt.NDArray[np.bool_]:
+    """Changes as rows x (aspects and sizes) x (is of this size, known)."""
     known = np.repeat(~np.isnan(size), len(sizes), axis=1)
-    both: Floats = np.stack([(size[:, :, None] == sizes).reshape(len(size), -1), known], axis=2).astype(np.float64)
-    return both
+    return np.stack([(size[:, :, None] == sizes).reshape(known.shape), known], axis=2)
+
+
+def _asked_again(sheets: Sheets, rows: npt.NDArray[np.bool_ | np.int64]) -> npt.NDArray[np.bool_]:
+    """Which rows judges were asked about again, of the judges of these rows."""
+    again: npt.NDArray[np.bool_] = np.isin(sheets.judge, sheets.judge[rows]) & ~np.isnan(sheets.retest[:, 0])
+    return again
 
 
 def _told(sheets: Sheets, change: Floats) -> npt.NDArray[np.bool_]:

@@ -40,7 +40,7 @@ def aspect_coverage(judgments: LabelsLike, *, level: float = 0.95, draws: int = 
     asked = np.column_stack([sheets.asked[:, 1:], sheets.asked.all(axis=1)])
     answered = np.column_stack([~np.isnan(sheets.labels[:, 1:]), sheets.complete])
     both = np.stack([answered & asked, asked], axis=2)
-    sums = [sheets.sums(rows, both) for rows in (rated & sheets.alone, rated & ~sheets.alone)]
+    sums = [sheets.sums(rows, both[rows]) for rows in (rated & sheets.alone, rated & ~sheets.alone)]
     cells = sheets.cells(rated)
     found = compared(sums, share, cells, "share", level=level, draws=draws, seed=seed)
     number = [part.sum(axis=0)[:, 1] for part in sums]

@@ -59,7 +59,7 @@ def _shares(
     grades = len(sheets.grades)
     is_grade = (sheets.labels[:, :, None] == sheets.grades).reshape(len(rows), -1)
     both = np.stack([is_grade, np.repeat(~np.isnan(sheets.labels), grades, axis=1)], axis=2)
-    sums = [sheets.sums(chosen, both) for chosen in (rows & sheets.alone, rows & ~sheets.alone)]
+    sums = [sheets.sums(chosen, both[chosen]) for chosen in (rows & sheets.alone, rows & ~sheets.alone)]
     cells = sheets.cells(rows)
     found = compared(sums, share, cells, "share", level=level, draws=draws, seed=seed)
     of = {
@@ -75,7 +75,7 @@ def _means(sheets: Sheets, rows: Bools, level: float, draws: int, seed: int) -> 
     """The mean grade of each aspect."""
     known = ~np.isnan(sheets.labels)
     values = np.stack([np.nan_to_num(sheets.labels), known], axis=2)
-    sums = [sheets.sums(chosen, values) for chosen in (rows & sheets.alone, rows & ~sheets.alone)]
+    sums = [sheets.sums(chosen, values[chosen]) for chosen in (rows & sheets.alone, rows & ~sheets.alone)]
     return compared(sums, share, sheets.cells(rows), "plain", level=level, draws=draws, seed=seed)
 
 

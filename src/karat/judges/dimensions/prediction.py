@@ -174,11 +174,9 @@ def _table(
     sums, less = list[Floats](), list[Floats]()
     for part in right:
         rows, correct = part if part is not None else (np.zeros(0, np.int64), np.zeros((0, len(names))))
-        both = np.zeros((2, len(sheets.cell), len(names), 2))
-        both[:, rows, :, 1] = 1.0
-        both[0, rows, :, 0], both[1, rows, :, 0] = correct, correct[:, :1] - correct
-        for told, values in zip((sums, less), both, strict=True):
-            told.append(sheets.sums(rows, values))
+        one = np.ones_like(correct)
+        sums.append(sheets.sums(rows, np.stack([correct, one], axis=2)))
+        less.append(sheets.sums(rows, np.stack([correct[:, :1] - correct, one], axis=2)))
     found = compared(sums, share, cells, "share", level=level, draws=draws, seed=seed)
     gap = compared(less, share, cells, "plain", level=level, draws=draws, seed=seed)
     number = [part.sum(axis=0)[:, 1] for part in sums]

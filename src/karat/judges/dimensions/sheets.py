@@ -165,8 +165,8 @@ class Sheets:
         return Cells(query), Cells(query, (np.arange(number), judge))
 
     def sums(self, rows: Bools | Ints, values: Floats | Bools) -> Floats:
-        """The sums of the values of rows, a row each, by cell."""
-        return summed(self.cell[rows], values[rows].astype(np.float64), int(self.cell.max(initial=-1)) + 1)
+        """The sums of the values of these rows, one for each of them, by cell."""
+        return summed(self.cell[rows], values.astype(np.float64, copy=False), int(self.cell.max(initial=-1)) + 1)
 
     @property
     def change(self) -> Floats:
