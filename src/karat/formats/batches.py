@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
+from karat.formats.columns import newlines
 from karat.formats.format import format_of
 from karat.formats.open_files import NEWLINE, File
 from karat.formats.piles import Piles, buckets_for
@@ -79,7 +79,7 @@ def whole_lists(file: File) -> Iterator[File]:
         if cut:
             lines = b"".join([*kept, memoryview(part)[:cut]])
             yield File(file.path, lines, above)
-            kept, above = [], above + int(np.count_nonzero(np.frombuffer(lines, np.uint8) == NEWLINE[0]))
+            kept, above = [], above + newlines(lines)
         kept.append(part[cut:])
         if sum(map(len, kept)) > most_bytes():
             raise BadInput.at(

@@ -107,7 +107,10 @@ def _sorted_where_needed(
         unsorted[lists[tied[wrong]]] = True
     if not unsorted.any():
         return None
-    places = np.flatnonzero(unsorted[lists])
+    # Lists stand one after another: those to sort are stretches.
+    which = np.flatnonzero(unsorted)
+    ends = zip(*(np.searchsorted(lists, which, side).tolist() for side in ("left", "right")), strict=True)
+    places = np.concatenate([np.arange(first, last) for first, last in ends])
     part = pl.DataFrame({"list": lists[places], "key": key[places], "doc": docs_at(places)})
     best_first = part.select(pl.arg_sort_by("list", "key", "doc", descending=[False, True, True])).to_series()
     moved = np.arange(len(key))

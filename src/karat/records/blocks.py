@@ -48,6 +48,8 @@ class Blocks:
     @cached_property
     def sizes(self) -> Ints:
         """How many rows each key has."""
+        if self.together:
+            return np.diff(np.searchsorted(self.of_row, np.arange(self.keys.height + 1)))
         return np.bincount(self.of_row, minlength=self.keys.height)
 
 
