@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from karat.stats import mean_intervals
+from karat.stats.cell_sums import Dense
 from karat.stats.paired_figures import Cells, _jackknife, compared, one_setting, share
 
 
@@ -64,6 +65,6 @@ def test_each_cluster_is_left_out_in_turn() -> None:
     for clusters, of in zip(cells.clusters, (query, judge, 10 * query + judge), strict=True):
         left = np.array([share(both[of != one].sum(axis=0))[:, 0] for one in np.unique(of)])
         left = np.column_stack([left, left[:, 1] - left[:, 0]])
-        found, number = _jackknife([both[:, 0], both[:, 1]], share, clusters)
+        found, number = _jackknife([Dense(both[:, 0]), Dense(both[:, 1])], share, clusters)
         assert found.variance[:, 0] == pytest.approx((len(left) - 1) * left.var(axis=0), rel=1e-9)
         assert (number == len(left)).all()

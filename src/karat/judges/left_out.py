@@ -20,8 +20,8 @@ from karat.labels import GOLD, Panel
 from karat.labels.made_once import forget, made_once
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.cell_sums import summed
 from karat.stats.distinct import distinct
-from karat.stats.paired_figures import summed
 from karat.stats.totals import totals
 from karat.stats.two_way import Variance, combined
 

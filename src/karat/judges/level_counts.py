@@ -13,9 +13,9 @@ from karat.errors import BadInput, Undefined
 from karat.judges.chances import hypergeometric_tail
 from karat.labels import Panel
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.cell_sums import summed
 from karat.stats.distinct import distinct
 from karat.stats.kappas import label_counts
-from karat.stats.paired_figures import summed
 from karat.stats.totals import place_within
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from karat.records.number_format import interval_said, with_ends
 from karat.records.scale import ONE_USER
 from karat.stats import FEWEST, Resampling, ratio, ratio_intervals
 from karat.stats.arrays import Floats
+from karat.stats.cell_sums import summed
 from karat.stats.distinct import distinct
 from karat.stats.kappas import label_counts
-from karat.stats.paired_figures import summed
 
 
 def random_user(

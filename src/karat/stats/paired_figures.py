@@ -5,7 +5,6 @@ The settings are alone and in context, or two predictors of the same labels.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ import polars as pl
 
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats, Ints
+from karat.stats.cell_sums import Counts, Dense, Sums, membership
 from karat.stats.two_way import Variance, combined
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ class Compared:
 
 
 def compared(
-    sums: Sequence[Floats], figure: Figure, cells: Cells, scale: Scale, *, level: float, draws: int, seed: int
+    sums: Sequence[Floats | Counts], figure: Figure, cells: Cells, scale: Scale, *, level: float, draws: int, seed: int
 ) -> Compared:
-    """Figures alone and in context from what adds up over cells: cells x figures x whatever a figure needs.
+    """Figures alone and in context from what adds up over cells: figures x whatever a figure needs, for each cell.
 
     >>> sums = np.array([[[1.0, 2.0]], [[2.0, 2.0]]])
     >>> found = compared([sums, sums[::-1] * [1, 2]], share, Cells(np.arange(2)), "share", level=0.95, draws=0, seed=0)
@@ -104,12 +104,13 @@ def compared(
     from scipy.special import stdtr
 
     resampling = Resampling(level, draws, seed)
-    value = _with_difference(figure(_whole(sums)))
-    by_query, queries = _jackknife(sums, figure, cells.clusters[0])
+    parts = [part if isinstance(part, Counts) else Dense(part) for part in sums]
+    value = _with_difference(figure(_whole(parts)))
+    by_query, queries = _jackknife(parts, figure, cells.clusters[0])
     spread, number = by_query, queries
     if cells.judged is not None:
-        by_judge, people = _jackknife(sums, figure, cells.clusters[1])
-        crossed, _ = _jackknife(sums, figure, cells.clusters[2])
+        by_judge, people = _jackknife(parts, figure, cells.clusters[1])
+        crossed, _ = _jackknife(parts, figure, cells.clusters[2])
         spread, number = combined(by_query, by_judge, crossed.variance), np.minimum(queries, people)
     told = (number >= FEWEST) & ~np.isnan(value)
     error = np.sqrt(np.where(told & (spread.variance > 1e-18), spread.variance, np.nan))
@@ -117,7 +118,7 @@ def compared(
     if draws and cells.judged is not None:
         low, high = _ends(value, error, spread.df, level, scale)
     elif draws:
-        drawn = _drawn(sums, figure, cells.query, resampling)
+        drawn = _drawn(parts, figure, cells.query, resampling)
         for place in np.argwhere(told):
             at = tuple(place)
             low[at], high[at] = resampling.ends(drawn[:, *at], int(number[at]))
@@ -131,7 +132,7 @@ def compared(
 
 
 def one_setting(
-    sums: Floats, figure: Figure, cells: Cells, scale: Scale, *, level: float, draws: int, seed: int
+    sums: Floats | Counts, figure: Figure, cells: Cells, scale: Scale, *, level: float, draws: int, seed: int
 ) -> tuple[Floats, Floats, Floats, Ints]:
     """Figures of one setting, the ends of their intervals and their numbers of queries, from such sums."""
     found = compared([sums], figure, cells, scale, level=level, draws=draws, seed=seed)
@@ -149,16 +150,14 @@ def _clusters(cell: Ints, cluster: Ints, cells: int) -> csr_array:
     return csr_array((np.ones(len(cluster)), cell, np.append(starts, len(cluster))), shape=(len(starts), cells))
 
 
-def _whole(sums: Sequence[Floats]) -> Floats:
+def _whole(parts: Sequence[Sums]) -> Floats:
     """The sums over all cells: settings x figures x whatever a figure needs."""
-    return np.stack([part.sum(axis=0) for part in sums])
+    return np.stack([part.whole for part in parts])
 
 
-def _jackknife(parts: Sequence[Floats], figure: Figure, clusters: csr_array) -> tuple[Variance, Ints]:
+def _jackknife(parts: Sequence[Sums], figure: Figure, clusters: csr_array) -> tuple[Variance, Ints]:
     """How far figures move when a cluster of cells is left out, and how many clusters tell something of each."""
     whole = _whole(parts)
-    # Settings stay apart until they are few rows: together they would be in memory twice.
-    flat = [part.reshape(len(part), -1) for part in parts]
     # Sums of squares around the figure itself, which those with one cluster less are near to.
     near = np.nan_to_num(_with_difference(figure(whole)))
     number, moved, squares = np.zeros(near.shape, np.int64), np.zeros(near.shape), np.zeros(near.shape)
@@ -167,7 +166,8 @@ def _jackknife(parts: Sequence[Floats], figure: Figure, clusters: csr_array) -> 
     single = np.array_equal(clusters.indices, np.arange(clusters.shape[0]))
     for first in range(0, clusters.shape[0], at_once):
         some = slice(first, first + at_once)
-        added = [part[some] if single else clusters[some] @ part for part in flat]
+        # Settings stay apart until they are few rows: together they would be in memory twice.
+        added = [part.rows(some) if single else part.added(clusters[some]) for part in parts]
         # Most clusters of a judge and a query have one of a few sums: figures are made once for each.
         different, times = _different(np.concatenate(added, axis=1))
         sums = different.reshape(-1, *whole.shape)
@@ -230,17 +230,16 @@ def bounded_ends(value: Floats, half: Floats, scale: Scale) -> Floats:
         return np.stack([back(to(value) - reach), back(to(value) + reach)])
 
 
-def _drawn(parts: Sequence[Floats], figure: Figure, query: Ints, resampling: Resampling) -> Floats:
+def _drawn(parts: Sequence[Sums], figure: Figure, query: Ints, resampling: Resampling) -> Floats:
     """The figures when queries are drawn with replacement: draws x 3 x figures."""
-    queries = int(query.max(initial=-1)) + 1
-    both = np.stack([summed(query, part, queries) for part in parts], axis=1)
-    flat = both.reshape(queries, -1)
+    shape, queries = _whole(parts).shape, membership(query, int(query.max(initial=-1)) + 1)
+    flat = np.concatenate([part.added(queries) for part in parts], axis=1)
     at_once = max(1, AT_ONCE // flat.shape[1])
-    found = [np.empty((0, 3 if both.shape[1] == 2 else 1, both.shape[2]))]
-    for times in resampling.times(queries):
+    found = [np.empty((0, 3 if len(parts) == 2 else 1, shape[1]))]
+    for times in resampling.times(len(flat)):
         for start in range(0, len(times), at_once):
             sums = times[start : start + at_once] @ flat
-            found.append(_with_difference(figure(sums.reshape(-1, *both.shape[1:])), axis=1))
+            found.append(_with_difference(figure(sums.reshape(-1, *shape)), axis=1))
     return np.concatenate(found)
 
 
@@ -249,20 +248,6 @@ def share(sums: Floats) -> Floats:
     whole = sums[..., 1]
     shares: Floats = sums[..., 0] / np.where(whole > 0, whole, np.nan)
     return shares
-
-
-def summed(cell: Ints, values: Floats, cells: int) -> Floats:
-    """The sums of each cell: cells x columns.
-
-    >>> summed(np.array([1, 1]), np.array([[1.0, 0.0], [2.0, 5.0]]), 2).tolist()
-    [[0.0, 0.0], [3.0, 5.0]]
-    """
-    from scipy.sparse import csc_array
-
-    columns = values.shape[1:]
-    within = csc_array((np.ones(len(cell)), cell, np.arange(len(cell) + 1)), shape=(cells, len(cell)))
-    sums: Floats = within @ values.reshape(len(cell), math.prod(columns))
-    return sums.reshape(cells, *columns)
 
 
 def interval_note(low: Floats, value: Floats, draws: int, cells: Cells) -> list[str]:

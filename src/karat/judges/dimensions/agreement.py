@@ -11,8 +11,9 @@ from karat.labels.selection import ITEM, OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
 from karat.stats.arrays import Floats, Ints
+from karat.stats.cell_sums import Counts
 from karat.stats.distinct import distinct
-from karat.stats.kappas import cohen_kappa, cross_table
+from karat.stats.kappas import cohen_kappa
 from karat.stats.paired_figures import Cells, Figure, Scale, compared, in_words, interval_note
 
 #: The row of all aspects together.
@@ -41,12 +42,10 @@ def setting_agreement(judgments: LabelsLike, *, level: float = 0.95, draws: int 
     if not len(first):
         raise Undefined("No document was graded by two judges in the same setting: no agreement to measure.")
     aspects = len(sheets.aspects)
-    # A table for each aspect, and where there are several, one of all of them.
-    tables, (cells, cell) = [], _cells(sheets, first, second)
-    for rows in (sheets.alone[first], ~sheets.alone[first]):
-        each = [_tables(sheets, first[rows], second[rows], cell[rows], cells, place) for place in range(aspects)]
-        tables.append(np.stack([*each, *([np.sum(each, axis=0)] if aspects > 1 else [])], axis=1))
-    number = [part.sum(axis=(0, 2, 3)) for part in tables]
+    cells, cell = _cells(sheets, first, second)
+    settings = (sheets.alone[first], ~sheets.alone[first])
+    tables = [_tables(sheets, first[rows], second[rows], cell[rows], len(cells.query)) for rows in settings]
+    number = [part.whole.sum(axis=(1, 2)) for part in tables]
     names = [*sheets.aspects, *([TOGETHER] if aspects > 1 else [])]
     parts, notes = [], [*sheets.notes, *sheets.setting_notes]
     for figure, measure, scale in FIGURES:
@@ -79,14 +78,23 @@ def _cells(sheets: Sheets, first: Ints, second: Ints) -> tuple[Cells, Ints]:
     return Cells(each // judges**2, judged if sampled else None), cell
 
 
-def _tables(sheets: Sheets, first: Ints, second: Ints, cell: Ints, cells: Cells, aspect: int) -> Floats:
-    """How often every two grades met, by cell, half of each pair in either order."""
-    one, two = sheets.labels[first, aspect], sheets.labels[second, aspect]
-    known = ~np.isnan(one) & ~np.isnan(two)
-    places = [np.searchsorted(sheets.grades, labels[known]) for labels in (one, two)]
-    table = cross_table(cell[known], places[0], places[1], len(cells.query), len(sheets.grades))
-    symmetric: Floats = (table + table.swapaxes(-1, -2)) / 2
-    return symmetric
+def _tables(sheets: Sheets, first: Ints, second: Ints, cell: Ints, cells: int) -> Counts:
+    """How often every two grades met, by cell, half of each pair in either order.
+
+    A table for each aspect, and where there are several, one of all of them.
+    """
+    aspects, grades = len(sheets.aspects), len(sheets.grades)
+    several, places, where = aspects > 1, list[Ints](), list[Ints]()
+    for aspect in range(aspects):
+        one, two = sheets.labels[first, aspect], sheets.labels[second, aspect]
+        known = ~np.isnan(one) & ~np.isnan(two)
+        left, right = (np.searchsorted(sheets.grades, labels[known]) for labels in (one, two))
+        for table in (aspect, aspects)[: 1 + several]:
+            for row, column in ((left, right), (right, left)):
+                places.append((table * grades + row) * grades + column)
+                where.append(cell[known])
+    shape = (aspects + several, grades, grades)
+    return Counts.of(np.concatenate(where), np.concatenate(places), cells, shape, weight=0.5)
 
 
 def _jaccard(table: Floats) -> Floats:

@@ -14,8 +14,8 @@ from karat.judges.dimensions.sheets import Sheets
 from karat.labels.selection import OVERALL
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats.arrays import Bools, Floats
-from karat.stats.kappas import cross_table
+from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.cell_sums import Counts
 from karat.stats.paired_figures import compared, in_words, interval_note, one_setting
 from karat.stats.ranks import spearman
 
@@ -60,7 +60,7 @@ def overall_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: in
     ]
     cells = sheets.cells(complete)
     found = compared(sums, spearman, cells, "rho", level=level, draws=draws, seed=seed)
-    frame = found.frame({"aspect": [*sheets.aspects[1:], ALONE]}, [part.sum(axis=(0, 2, 3)) for part in sums])
+    frame = found.frame({"aspect": [*sheets.aspects[1:], ALONE]}, [part.whole.sum(axis=(1, 2)) for part in sums])
     if not (~sheets.alone).any():
         frame = frame.filter(pl.col("aspect") != ALONE)
     last = "alone" if sheets.alone.any() and not frame["alone"].is_nan().all() else "context"
@@ -110,7 +110,7 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
             "rho": rho,
             "rho_low": low,
             "rho_high": high,
-            "n": sums.sum(axis=(0, 2, 3)).astype(np.int64),
+            "n": sums.whole.sum(axis=(1, 2)).astype(np.int64),
             "n_queries": queries,
         }
     )
@@ -123,17 +123,14 @@ def change_correlation(judgments: LabelsLike, *, level: float = 0.95, draws: int
 
 def _tables(
     cell: npt.NDArray[np.int64], met: Sequence[tuple[Floats, Floats, Bools]], levels: Floats, sheets: Sheets
-) -> Floats:
-    """How often every two levels met, by cell: cells x pairs of columns x levels x levels.
-
-    Each pair is put where it belongs as it is made: they are the largest that an analysis holds.
-    """
-    cells = int(sheets.cell.max()) + 1
-    tables = np.empty((cells, len(met), len(levels), len(levels)))
-    for place, (first, second, rows) in enumerate(met):
+) -> Counts:
+    """How often every two levels met, by cell: pairs of columns x levels x levels."""
+    shape, places, where = (len(met), len(levels), len(levels)), list[Ints](), list[Ints]()
+    for pair, (first, second, rows) in enumerate(met):
         one, two = (np.searchsorted(levels, values[rows]) for values in (first, second))
-        tables[:, place] = cross_table(cell[rows], one, two, cells, len(levels))
-    return tables
+        places.append((pair * len(levels) + one) * len(levels) + two)
+        where.append(cell[rows])
+    return Counts.of(np.concatenate(where), np.concatenate(places), int(sheets.cell.max()) + 1, shape)
 
 
 def _finding(frame: pl.DataFrame, setting: str, level: float) -> str:

@@ -21,8 +21,9 @@ from karat.records.base import count
 from karat.records.scale import refuse_many_grades
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.cell_sums import summed
 from karat.stats.distinct import distinct
-from karat.stats.paired_figures import Cells, summed
+from karat.stats.paired_figures import Cells
 
 #: The aspects of Golbus et al., in the order of their tables; others follow by name.
 KNOWN = (OVERALL, "topicality", "novelty", "authority", "freshness", "quality")
