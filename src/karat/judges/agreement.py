@@ -12,9 +12,9 @@ import polars as pl
 from karat.errors import BadInput
 from karat.judges.agreement_figures import FIGURES
 from karat.judges.intervals import with_figures
-from karat.judges.left_out import all_left_out
+from karat.judges.left_out import LeftOut, all_left_out
 from karat.judges.population import Judges, check_judges
-from karat.judges.sums import By, overall_name
+from karat.judges.sums import By, Sums, overall_name
 from karat.labels import ALL, GOLD, Panel
 from karat.labels.order import ThirdRule
 from karat.labels.panel import ALL_LABELS
@@ -70,8 +70,19 @@ def agreement(
     panel, by = told_by(labels, gold, by, judges)
     resampling = Resampling(level, draws, seed)
     at = panel.top if at is None else at
-    told = By.of_panel(panel, by)
-    parts, found = all_left_out(panel, by, at, judges if draws else "fixed")
+    return table_of(panel, by, at, judges, resampling, all_left_out(panel, by, at, judges if draws else "fixed"))
+
+
+def table_of(
+    panel: Panel,
+    by: str | None,
+    at: float,
+    judges: Judges,
+    resampling: Resampling,
+    left_out: tuple[list[Sums], LeftOut],
+) -> Result:
+    """The table of agreement from what its figures are with clusters left out."""
+    draws, level, told, (parts, found) = resampling.draws, resampling.level, By.of_panel(panel, by), left_out
     firsts = np.cumsum([0, *(sums.rows.height for sums in parts[:-1])]).tolist()
     frame = pl.concat(
         with_figures(panel, sums, found, first, at, resampling) for sums, first in zip(parts, firsts, strict=True)

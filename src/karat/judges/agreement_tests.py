@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput, Undefined
-from karat.judges.agreement import population, told_by
+from karat.errors import BadInput, KaratError, Undefined
+from karat.judges.agreement import population, table_of, told_by
 from karat.judges.agreement_figures import FIGURES
 from karat.judges.left_out import LeftOut, all_left_out
 from karat.judges.population import Judges
-from karat.judges.sums import By, overall_name
+from karat.judges.sums import By, Sums, overall_name
 from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
-from karat.stats import FEWEST
+from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats
 from karat.stats.bootstrap import check_level
 from karat.stats.correction import half_width, two_sided
@@ -59,6 +59,35 @@ def agreement_tests(
     """
     panel, by = told_by(labels, gold, by, judges)
     check_level(level)
+    _check(panel, by, figures)
+    return _tests_of(panel, by, figures, judges, level, all_left_out(panel, by, panel.top, judges))
+
+
+def agreement_with_tests(
+    labels: Panel | LabelsLike,
+    gold: LabelsLike | None = None,
+    *,
+    by: str | None = None,
+    judges: Judges = "sample",
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> tuple[Result, Result | None]:
+    """`agreement`, and `agreement_tests` where there is something to test: what both are made of is made once."""
+    panel, by = told_by(labels, gold, by, judges)
+    resampling = Resampling(level, draws, seed)
+    found = all_left_out(panel, by, panel.top, judges)
+    figures = ("fleiss", "alpha_ordinal")
+    try:
+        _check(panel, by, figures)
+        tests = _tests_of(panel, by, figures, judges, level, found)
+    except KaratError:  # one group alone has nothing to differ from
+        tests = None
+    return table_of(panel, by, panel.top, judges, resampling, found), tests
+
+
+def _check(panel: Panel, by: str | None, figures: Sequence[str]) -> None:
+    """Refuse figures that nobody knows, and more values than anybody reads about."""
     unknown = [name for name in figures if name not in FIGURES]
     if unknown or not figures:
         raise BadInput.at("the figures", expected=" or ".join(FIGURES), found=", ".join(unknown) or "none")
@@ -66,7 +95,18 @@ def agreement_tests(
     if len(told.values) > MOST_VALUES:
         values = count(len(told.values), "value")
         raise BadInput.at("agreement by a column", expected=f"up to {MOST_VALUES} values", found=f"{by} with {values}")
-    parts, found = all_left_out(panel, by, panel.top, judges, last=True)
+
+
+def _tests_of(
+    panel: Panel,
+    by: str | None,
+    figures: Sequence[str],
+    judges: Judges,
+    level: float,
+    left_out: tuple[list[Sums], LeftOut],
+) -> Result:
+    """The table of differences from what figures are with clusters left out."""
+    (parts, found), told = left_out, By.of_panel(panel, by)
     rows = pl.concat([sums.rows for sums in parts]).with_row_index("row")
     rows = rows.with_columns(sample=pl.Series([found.sampled(row) for row in range(rows.height)], dtype=pl.Boolean))
     rows = rows.filter(pl.col("against").is_null() | (pl.col("against") == GOLD), pl.col("n_queries") >= FEWEST)

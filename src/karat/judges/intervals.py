@@ -26,7 +26,7 @@ def with_figures(
     whole = found.whole[:, first : first + sums.rows.height]
     ends = np.full((2, *whole.shape), np.nan)
     starts = np.searchsorted(sums.row, np.arange(sums.rows.height + 1))
-    sampled = [found.sampled(first + row) for row in range(sums.rows.height)]
+    sampled = [resampling.draws > 0 and found.sampled(first + row) for row in range(sums.rows.height)]
     for row, queries in enumerate(sums.rows["n_queries"]):
         if not resampling.draws or queries < FEWEST:
             continue

@@ -17,7 +17,6 @@ from karat.judges.agreement_figures import figures_of
 from karat.judges.population import FEWEST_JUDGES, Judges
 from karat.judges.sums import EVERYBODY, By, Labels, Sums, all_sums
 from karat.labels import GOLD, Panel
-from karat.labels.made_once import forget, made_once
 from karat.stats import FEWEST
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.cell_sums import summed
@@ -121,27 +120,13 @@ class LeftOut:
         return keys, self.stratum[at][first], summed(where, np.concatenate(change, axis=1).T, len(keys)).T
 
 
-def all_left_out(
-    panel: Panel, by: str | None, at: float, judges: Judges, *, last: bool = False
-) -> tuple[list[Sums], LeftOut]:
-    """The parts of a table of agreement, and the figures of all their rows: once for the table and for its tests.
-
-    They are large: who is the `last` to ask has them let go.
-    """
-
-    def made() -> tuple[list[Sums], LeftOut]:
-        parts = all_sums(panel, by, By.of_panel(panel, by))
-        found = []
-        for place, sums in enumerate(parts):
-            found.append(left_out(panel, sums, at, judges))
-            parts[place] = replace(sums, given=None)
-        return parts, LeftOut.joined(found)
-
-    key = ("left out", by, at, judges)
-    found = made_once(panel, key, made)
-    if last:
-        forget(panel, key)
-    return found
+def all_left_out(panel: Panel, by: str | None, at: float, judges: Judges) -> tuple[list[Sums], LeftOut]:
+    """The parts of a table of agreement, and the figures of all their rows."""
+    parts, found = all_sums(panel, by, By.of_panel(panel, by)), []
+    for place, sums in enumerate(parts):
+        found.append(left_out(panel, sums, at, judges))
+        parts[place] = replace(sums, given=None)
+    return parts, LeftOut.joined(found)
 
 
 def left_out(panel: Panel, sums: Sums, at: float, judges: Judges) -> LeftOut:

@@ -1,4 +1,4 @@
-"""What was made of labels or a panel, for as long as it is there: the parts of an analysis begin with the same."""
+"""What was made of labels, for as long as they are there: the parts of an analysis begin with the same."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from karat.records import Judgments
+
 Made = TypeVar("Made")
-#: So many things are kept of the same, the latest ones: they take as much memory as the labels do.
+#: So many things are kept of the same labels, the latest ones: they take as much memory as the labels do.
 MOST_KEPT = 4
 
-_KEPT: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Judgments, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
-def made_once(labels: object, key: Hashable, make: Callable[[], Made]) -> Made:
+def made_once(labels: Judgments, key: Hashable, make: Callable[[], Made]) -> Made:
     """What `make` makes of these labels, made only if it was not yet under this key.
 
-    >>> from karat.records import Judgments
     >>> labels, asked = Judgments.of({"q": {"d": 1}}), []
     >>> [made_once(labels, "asked", lambda: asked.append(1) or len(asked)) for _ in range(3)]
     [1, 1, 1]
@@ -31,8 +32,3 @@ def made_once(labels: object, key: Hashable, make: Callable[[], Made]) -> Made:
             kept.pop(oldest, None)
         kept[key] = found
     return found
-
-
-def forget(labels: object, key: Hashable) -> None:
-    """Let go of what was made of these labels under this key, once nobody is going to ask for it again."""
-    _KEPT.get(labels, {}).pop(key, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -15,8 +14,9 @@ from karat.cli.option_values import OneOf
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
 from karat.cli.results import Tables
-from karat.errors import BadInput, KaratError
+from karat.errors import BadInput
 from karat.estimate.confusion import confusion as confusion_of
+from karat.judges.agreement_tests import agreement_with_tests
 from karat.judges.gold_errors import Target
 from karat.records import Judgments, Result
 from karat.records.names import OF_ANSWERS_OF_LLMS
@@ -37,14 +37,14 @@ karat judges agreement crowd.csv pro.csv --by wikipedia --documents docs.jsonl""
 def agreement(given: Judged) -> Tables:
     """How far judges agree, within a group, between groups and with gold labels, and whether groups differ in it."""
     labels, gold, judges = given.judgments, given.gold, given.judges_are
-    tables = given.each("Agreement", lambda by: analysis.agreement(labels, gold, by=by, judges=judges, **given.chance))
-    with suppress(KaratError):  # one group alone has nothing to differ from
-        tests = given.each(
-            "Differences",
-            lambda by: analysis.agreement_tests(labels, gold, by=by, judges=judges, level=given.level),
-        )
-        tables |= {title: result for title, result in tests.items() if result.frame.height}
-    return tables
+    tables, tests = dict[str, Result](), dict[str, Result]()
+    for by in given.by or (None,):
+        what = "" if by is None else f" by {by}"
+        made = agreement_with_tests(labels, gold, by=by, judges=judges, **given.chance)
+        tables[f"Agreement{what}"] = made[0]
+        if made[1] is not None and made[1].frame.height:
+            tests[f"Differences{what}"] = made[1]
+    return tables | tests
 
 
 @part(of_labels(options.gold, options.level), examples="karat judges error crowd.csv --gold gold.csv")
