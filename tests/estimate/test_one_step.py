@@ -114,6 +114,24 @@ def test_intervals_of_ndcg_hold_the_truth_with_judges_who_favour_documents_and_q
     assert np.mean(held) == about(0.95, len(held), off=0.015)
 
 
+@pytest.mark.evidence
+def test_intervals_of_rr_hold_the_truth_where_most_documents_have_a_gold_label() -> None:
+    """Labels by lot: what the gold labels leave open is how documents act together, as the first relevant one counts.
+
+    Without that part errors were 1.5 times their standard errors, and intervals held in 79 % of 180 studies.
+    """
+    held, off = [], []
+    for seed in studies(12, 100):
+        study = graded_pair(50, judge="useless", seed=6_000_000 + seed)
+        gold = gold_for_ndcg(study, 550, seed=seed)
+        found = difference(kt.compare(study.judgments(), study.runs(), "RR@10", gold=gold, queries="fixed", draws=100))
+        right = truth(study, "RR@10")
+        held.append(found["low"] <= right <= found["high"])
+        off.append((found["difference"] - right) / ((found["high"] - found["low"]) / 4))
+    assert np.mean(held) == about(0.95, len(held), off=0.015)
+    assert np.sqrt(np.mean(np.square(off))) < 1.4  # 1.8 of the first twelve before
+
+
 def test_labels_that_favour_a_system_are_told_of() -> None:
     study = graded_pair(100, judge="lenient", seed=5)
     found = kt.compare(study.judgments(), study.runs(), gold=gold_for_ndcg(study, 600, 1))
