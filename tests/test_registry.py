@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -232,8 +233,7 @@ def test_a_thread_that_asks_while_another_looks_for_karats_own_waits_for_them(
         "import sys, time\ntime.sleep(0.2)\nsys.modules['slow_house'].colours.register('gold', '#9a6b00', __name__)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    import slow_house  # type: ignore[import-not-found]
-
-    slow_house.colours = colours = Registry[str]("colour", "karat.colours", home="slow_house")
+    colours = Registry[str]("colour", "karat.colours", home="slow_house")
+    monkeypatch.setattr(import_module("slow_house"), "colours", colours, raising=False)
     with ThreadPoolExecutor(4) as pool:
         assert [*pool.map(colours.__getitem__, ["gold"] * 4)] == ["#9a6b00"] * 4

@@ -118,7 +118,7 @@ def test_intervals_of_ndcg_hold_the_truth_with_judges_who_favour_documents_and_q
 def test_intervals_of_rr_hold_the_truth_where_most_documents_have_a_gold_label() -> None:
     """Labels by lot: what the gold labels leave open is how documents act together, as the first relevant one counts.
 
-    Without that part errors were 1.5 times their standard errors, and intervals held in 79 % of 180 studies.
+    Without that part, 1,000 gold labels for 100 queries had errors of 1.5 times their standard errors (180 studies).
     """
     held, off = [], []
     for seed in studies(12, 100):

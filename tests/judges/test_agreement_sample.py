@@ -10,6 +10,7 @@ import karat as kt
 from crowds import slips, table_of
 from karat.judges import agreement, agreement_tests
 from karat.judges.agreement_figures import FIGURES
+from karat.judges.agreement_tests import agreement_with_tests
 from karat.judges.left_out import BOTH, JUDGE, _by_chance, left_out
 from karat.judges.sums import By, all_sums
 from karat.labels import Panel
@@ -196,3 +197,14 @@ def test_nothing_to_compare_and_bad_questions_are_named(two_groups: pl.DataFrame
         agreement_tests(two_groups, figures=["kappa"])
     with pytest.raises(kt.BadInput, match="up to 10 values"):
         agreement_tests(two_groups, by="query")
+
+
+@pytest.mark.parametrize("draws", [0, 50])
+def test_a_table_and_its_tests_made_together_are_those_made_one_by_one(two_groups: pl.DataFrame, draws: int) -> None:
+    table, tests = agreement_with_tests(two_groups, draws=draws)
+    alone = agreement(two_groups, draws=draws)
+    assert (table.frame.equals(alone.frame), table.finding, table.notes) == (True, alone.finding, alone.notes)
+    assert tests is not None
+    assert tests.frame.equals(agreement_tests(two_groups).frame)
+    one_group = two_groups.filter(pl.col("group") == "group 0")
+    assert agreement_with_tests(one_group, draws=draws)[1] is None, "nothing to differ from"

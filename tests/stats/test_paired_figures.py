@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.stats import mean_intervals
-from karat.stats.cell_sums import Dense
+from karat.stats.cell_sums import Counts, Dense
 from karat.stats.paired_figures import Cells, _jackknife, compared, one_setting, share
 
 
@@ -68,3 +68,23 @@ def test_each_cluster_is_left_out_in_turn() -> None:
         found, number = _jackknife([Dense(both[:, 0]), Dense(both[:, 1])], share, clusters)
         assert found.variance[:, 0] == pytest.approx((len(left) - 1) * left.var(axis=0), rel=1e-9)
         assert (number == len(left)).all()
+
+
+@pytest.mark.parametrize("sampled", [True, False])
+def test_counts_that_are_mostly_zeros_give_what_the_same_array_gives(sampled: bool) -> None:
+    rng = np.random.default_rng(5)
+    query, judge = (part.ravel() for part in np.indices((8, 10)))
+    cells = Cells(query, (np.arange(80), judge) if sampled else None)
+    cell, figure, right = rng.integers(0, 80, 500), rng.integers(0, 3, 500), rng.random(500) < 0.7
+    # Of each figure, how many were right and how many there were.
+    place = np.concatenate([2 * figure[right], 2 * figure + 1])
+    where = np.concatenate([cell[right], cell])
+    array = np.zeros((80, 6))
+    np.add.at(array, (where, place), 1.0)
+    array = array.reshape(80, 3, 2)
+    counts = Counts.of(where, place, 80, (3, 2))
+    assert counts.whole.tolist() == array.sum(axis=0).tolist()
+    given = {"level": 0.95, "draws": 50, "seed": 1}
+    sparse, dense = (compared([part, array[::-1]], share, cells, "share", **given) for part in (counts, array))
+    for name in ("value", "low", "high", "p", "queries"):
+        assert getattr(sparse, name) == pytest.approx(getattr(dense, name), rel=1e-12, nan_ok=True)

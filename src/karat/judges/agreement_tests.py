@@ -26,6 +26,8 @@ from karat.stats.many import holm
 
 #: More values than these make more comparisons than anybody reads.
 MOST_VALUES = 10
+#: What is tested unless other figures are named.
+TESTED = ("fleiss", "alpha_ordinal")
 
 
 def agreement_tests(
@@ -33,7 +35,7 @@ def agreement_tests(
     gold: LabelsLike | None = None,
     *,
     by: str | None = None,
-    figures: Sequence[str] = ("fleiss", "alpha_ordinal"),
+    figures: Sequence[str] = TESTED,
     judges: Judges = "sample",
     level: float = 0.95,
 ) -> Result:
@@ -77,11 +79,10 @@ def agreement_with_tests(
     panel, by = told_by(labels, gold, by, judges)
     resampling = Resampling(level, draws, seed)
     found = all_left_out(panel, by, panel.top, judges)
-    figures = ("fleiss", "alpha_ordinal")
     try:
-        _check(panel, by, figures)
-        tests = _tests_of(panel, by, figures, judges, level, found)
-    except KaratError:  # one group alone has nothing to differ from
+        _check(panel, by, TESTED)
+        tests = _tests_of(panel, by, TESTED, judges, level, found)
+    except KaratError:  # one group alone has nothing to differ from, and a column of many values is not tested
         tests = None
     return table_of(panel, by, panel.top, judges, resampling, found), tests
 
