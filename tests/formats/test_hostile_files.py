@@ -7,7 +7,8 @@ import io
 import json
 import re
 import resource
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -106,7 +107,7 @@ def test_a_panic_of_polars_is_bad_input_whatever_the_format(tmp_path: Path) -> N
     (tmp_path / "x.panics").write_text("anything")
     add_format(Format("panics", panics, read_from=(".panics",)), __name__)
     try:
-        with pytest.raises(kt.BadInput, match=r"x\.panics: expected a file .*cannot read \(index out of bounds\)"):
+        with pytest.raises(kt.BadInput, match=r"x\.panics: expected a file .*found damaged data"):
             kt.read_judgments(str(tmp_path / "x.panics"))
     finally:
         FORMATS.forget("panics")
@@ -394,3 +395,51 @@ def test_columns_behind_a_line_break_in_a_name_are_counted(tmp_path: Path) -> No
     (tmp_path / "wide.csv").write_text(f'query,doc,label,"a\nb",{names}\nq,d,1\n')
     with pytest.raises(kt.BadInput, match=r"wide\.csv: expected at most 2,000 columns, found 3,00. or more"):
         kt.read_judgments(tmp_path / "wide.csv")
+
+
+@pytest.mark.parametrize("place", ["labels", "run"])
+def test_50_mb_of_blank_lines_are_refused_within_seconds(study: Path, place: str) -> None:
+    """One by one they kept a command busy for 43 s; what follows them still has its line."""
+    blank = b"\n" * 25_000_000
+    (study / "blank").write_bytes((QRELS if place == "labels" else RUN).encode() + blank + b"q3 x\n" + blank)
+    words = ["blank", "a.run"] if place == "labels" else ["qrels.txt", "blank"]
+    start = time.process_time()
+    done = karat("score", *(str(study / word) for word in words))
+    assert time.process_time() - start < 10
+    line = 25_000_000 + (4 if place == "labels" else 5)
+    assert (done.returncode, f"blank line {line}: expected" in done.stderr) == (2, True), done.stderr
+
+
+def test_the_limit_counts_while_a_packed_run_is_unpacked(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KARAT_MAX_BYTES", "1000000")
+    (study / "blank.run.zst").write_bytes(zstandard.ZstdCompressor().compress(b"\n" * 50_000_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    done = karat("score", str(study / "qrels.txt"), str(study / "blank.run.zst"))
+    assert done.returncode == 2
+    assert "blank.run.zst: expected at most 1,000,000 unpacked bytes, found more" in done.stderr
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000  # kB
+
+
+def damage_parquet(data: bytes) -> Iterator[bytes]:
+    """What only looks like a Parquet file, or was one before it was cut, pieced together or changed."""
+    yield b"PAR1 hello"
+    yield data[: len(data) // 2]
+    yield data[4:]
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    yield data[:100] + data[-footer:]  # the columns lie beyond the end: Polars panics
+    yield data[:-footer] + bytes(footer - 8) + data[-8:]
+    yield data[:-8] + (1 << 31).to_bytes(4, "little") + b"PAR1"
+
+
+@pytest.mark.parametrize("place", ["labels", "run"])
+def test_damaged_parquet_is_bad_input_in_one_line(study: Path, place: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Polars panics over some of them, and prints a backtrace past Python's standard error."""
+    rows = {"query": ["q1"] * 500, "doc": [str(n) for n in range(500)], "label": [1] * 500, "score": [0.5] * 500}
+    stream = io.BytesIO()
+    pl.DataFrame(rows).drop("score" if place == "labels" else "label").write_parquet(stream, compression="uncompressed")
+    words = ["x.parquet", "a.run"] if place == "labels" else ["qrels.txt", "x.parquet"]
+    for data in damage_parquet(stream.getvalue()):
+        (study / "x.parquet").write_bytes(data)
+        done = karat("score", *(str(study / word) for word in words), "-m", "P@1")
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
+    assert capfd.readouterr().err == ""

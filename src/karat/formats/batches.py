@@ -21,6 +21,7 @@ from karat.errors import BadInput
 from karat.formats.columns import newlines
 from karat.formats.format import format_of
 from karat.formats.open_files import NEWLINE, File
+from karat.formats.parquet_rows import count_rows, read_slice
 from karat.formats.piles import Piles, buckets_for
 from karat.formats.read import read_runs
 from karat.formats.said_columns import said_of
@@ -73,13 +74,16 @@ def parts_of(file: File, ranks: bool, threads: int = 1) -> Iterator[Runs] | None
 def whole_lists(file: File) -> Iterator[File]:
     """The lines of a file in parts: the query of a part's last line is not that of the next part's first line."""
     kept: list[bytes] = []  # of lists whose end has not come
-    above = 0
+    above, is_empty = 0, True
     for part in file.parts(BYTES):
+        if not kept and part.isspace():  # blank lines are only counted
+            above += newlines(part)
+            continue
         cut = _last_query(part)
         if cut:
             lines = b"".join([*kept, memoryview(part)[:cut]])
             yield File(file.path, lines, above)
-            kept, above = [], above + newlines(lines)
+            kept, above, is_empty = [], above + newlines(lines), False
         kept.append(part[cut:])
         if sum(map(len, kept)) > most_bytes():
             raise BadInput.at(
@@ -89,7 +93,7 @@ def whole_lists(file: File) -> Iterator[File]:
                 remedy=f"is this the file that you meant? Set {VARIABLE} to allow more",
             )
     lines = b"".join(kept)
-    if lines or not above:
+    if lines or is_empty:
         yield File(file.path, lines, above)
 
 
@@ -100,18 +104,29 @@ def _last_query(part: bytes) -> int:
         first = part[above:start].split(None, 1)[:1]
         if query and first and first != query:
             return start
-        query, start = query or first, above
+        query, start = query or first, above if first else _skip_blank_lines(part, above)
+    return 0
+
+
+def _skip_blank_lines(part: bytes, end: int) -> int:
+    """Where the blank lines begin that end here: looked for in ever larger windows, so that millions take no time."""
+    size = 64
+    while end > 0:
+        window = part[max(0, end - size) : end]
+        if not window.isspace():
+            newline = window.find(NEWLINE, len(window.rstrip()))
+            return end if newline < 0 else end - len(window) + newline + 1
+        end, size = end - len(window), 2 * size
     return 0
 
 
 def _of_parquet(file: File) -> Iterator[Runs]:
     """The rows of a Parquet file, cut as lines are."""
     rest: pl.DataFrame | None = None
-    table = pl.scan_parquet(file.path)
-    rows, start = table.select(pl.len()).collect().item(), 0
+    rows, start = count_rows(file), 0
     while start < rows or rest is None:
         size = max(ROWS, 0 if rest is None else 2 * rest.height)
-        named = said_of(None).named_in((table.slice(start, size).collect(), Source(file.name)), Runs.schema)
+        named = said_of(None).named_in((read_slice(file, start, size), Source(file.name)), Runs.schema)
         part = Runs.schema.conform(*named)
         data = part if rest is None else pl.concat([rest, part])
         others = (data["query"] != data["query"][-1]).arg_true() if data.height else pl.Series([0])

@@ -18,6 +18,7 @@ from karat.formats.batches import ROWS, one_ahead
 from karat.formats.click_events import EVENTS, Told, is_events, log_of_part
 from karat.formats.format import Format, Rows, format_of
 from karat.formats.open_files import File
+from karat.formats.parquet_rows import collect_rows, count_rows, read_names, read_slice
 from karat.formats.piles import UNPACKED
 from karat.formats.read import read_clicks
 from karat.formats.said_columns import headers_of, said_of
@@ -81,7 +82,7 @@ def _dealt_by(file: File, format: Format) -> str | None:
     if format.name != "parquet" or not file.on_disk or _about(file, format) <= FEW:
         return None
     table, said = pl.scan_parquet(file.path), said_of(None)
-    names = table.collect_schema().names()
+    names = read_names(file)
     if is_ubi_table(names) or not is_events(said.shown_in(names)):
         return None
     _, source = said.named_in((pl.DataFrame(schema=dict.fromkeys(names, pl.String)), Source(file.name)), EVENTS)
@@ -90,13 +91,13 @@ def _dealt_by(file: File, format: Format) -> str | None:
     # A stay is as logged where some event has one: that is for all events to say.
     if session is None or {"dwell", "time"} <= {*chosen}:
         return None
-    if any(table.select(pl.col(whole).null_count()).collect().row(0)):
+    if any(collect_rows(file, table.select(pl.col(whole).null_count())).row(0)):
         return None
     if "impression" in chosen:  # that of two sessions is in no one part
         keys = table.select(
             one=pl.col(chosen["impression"]).hash(), both=pl.struct(chosen["impression"], session).hash()
         )
-        one, both = keys.select(pl.col("one", "both").n_unique()).collect().row(0)
+        one, both = collect_rows(file, keys.select(pl.col("one", "both").n_unique())).row(0)
         return session if one == both else None
     return session
 
@@ -107,9 +108,10 @@ def _parts_of_events(file: File, rows: int, by: str) -> Iterator[ClickLog]:
     parts, told, log = rows // (4 * ROWS) + 1, Told(), None
     for part in range(parts):
         try:
-            frame = pl.scan_parquet(file.path).filter(pl.col(by).hash() % parts == part).collect()
+            some = pl.scan_parquet(file.path).filter(pl.col(by).hash() % parts == part)
+            frame = collect_rows(file, some)
             log, more = log_of_part(*said_of(None).named_in((frame, Source(file.name)), EVENTS))
-        except (BadInput, pl.exceptions.PolarsError):
+        except BadInput:
             read_clicks(file.path)  # which names the row of the file, or says what is broken
             raise
         told += more
@@ -121,7 +123,7 @@ def _parts_of_events(file: File, rows: int, by: str) -> Iterator[ClickLog]:
 
 def _about(file: File, format: Format) -> int:
     if format.name == "parquet":
-        return int(pl.scan_parquet(file.path).select(pl.len()).collect().item())
+        return count_rows(file)
     return Path(file.path).stat().st_size * (UNPACKED if _is_packed(file) else 1) // A_ROW
 
 
@@ -132,10 +134,9 @@ def _is_packed(file: File) -> bool:
 
 def _parts(file: File, format: Format) -> Iterator[ClickLog]:
     if format.name == "parquet":
-        table, rows = pl.scan_parquet(file.path), _about(file, format)
-        for start in range(0, max(rows, 1), ROWS):
+        for start in range(0, max(count_rows(file), 1), ROWS):
             with counted_from(file.name, start):
-                yield _checked((table.slice(start, ROWS).collect(), Source(file.name)))
+                yield _checked((read_slice(file, start, ROWS), Source(file.name)))
         return
     for part in whole_lines(file, table=format.name != "jsonl"):
         with counted_from(file.name, part.lines_above):

@@ -7,12 +7,14 @@ reader, which knows line numbers and either understands the file or says what is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput
@@ -22,6 +24,10 @@ from karat.records.base import count
 
 #: So many bytes are looked through at a time.
 NEAR = 1 << 18
+#: Every so many bytes are looked at to see whether there are blank lines by the thousand.
+BLANK_SAMPLE = 16
+#: So many blank lines in a row are counted, not read one by one.
+LONG_BLANK = re.compile(r"\n[ \t\r\n]{1000,}\n")
 
 
 def read_columns(
@@ -104,12 +110,20 @@ def _single_separators(file: File, separator: bytes, other: bytes) -> int | None
     for part in _stretches(file):
         # A search for two in a row would stop at each one: there are five in a line.
         signs = np.frombuffer(part, np.uint8)
+        if _has_blank_lines(signs):
+            return None
         here = signs == separator[0]
         if (signs == other[0]).any() or (here[1:] & here[:-1]).any() or (ended and here[0]):
             return None
         found += int(np.count_nonzero(here))
         ended = bool(here[-1])
     return found
+
+
+def _has_blank_lines(signs: npt.NDArray[np.uint8]) -> bool:
+    """Whether many blank lines stand together: two samples in a row tell where to look."""
+    samples = signs[::BLANK_SAMPLE] == NEWLINE[0]
+    return bool((samples[1:] & samples[:-1]).any()) and NEWLINE * BLANK_SAMPLE in signs.tobytes()
 
 
 def newlines(lines: bytes) -> int:
@@ -172,8 +186,17 @@ def _guess(line: str, width: int, expected: int, table: str) -> str:
 
 def _lines(file: File) -> pl.DataFrame:
     """The lines of a text file without the white space around them, numbered from 1."""
-    lines = pl.Series("text", file.text.split("\n"), dtype=pl.String).str.strip_chars()
-    return lines.to_frame().with_row_index("line", offset=file.lines_above + 1)
+    text, parts, end, above = file.text, list[pl.DataFrame](), 0, file.lines_above
+    for blank in LONG_BLANK.finditer(text):
+        parts.append(_numbered(text[end : blank.start()], above))
+        above += parts[-1].height + blank[0].count("\n") - 1
+        end = blank.end()
+    return pl.concat([*parts, _numbered(text[end:], above)])
+
+
+def _numbered(text: str, above: int) -> pl.DataFrame:
+    lines = pl.Series("text", text.split("\n"), dtype=pl.String).str.strip_chars()
+    return lines.to_frame().with_row_index("line", offset=above + 1)
 
 
 def _shorten(text: str) -> str:

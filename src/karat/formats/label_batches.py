@@ -15,6 +15,7 @@ import polars as pl
 from karat.formats.batches import ROWS, one_ahead
 from karat.formats.format import Format, Rows, format_of
 from karat.formats.open_files import File
+from karat.formats.parquet_rows import count_rows, read_slice
 from karat.formats.piles import Piles, bytes_of
 from karat.formats.said_columns import said_of
 from karat.formats.whole_lines import LINES, counted_from, whole_lines
@@ -55,7 +56,7 @@ def size_of_labels(path: str) -> int:
         return 0
     format = format_of(file, Judgments.schema)
     if format.name == "parquet" and file.on_disk:
-        return A_ROW * int(pl.scan_parquet(path).select(pl.len()).collect().item())
+        return A_ROW * count_rows(file)
     # What Excel writes above a table, or blank lines; a list is one text.
     whole = file.above or file.blank or file.head.lstrip().startswith(b"[") or said_of(None).said
     return bytes_of(file) if format.name in ("trec", *LINES) and not whole else 0
@@ -88,10 +89,8 @@ def _parts(file: File, format: Format) -> Iterator[Rows]:
     from karat.formats.trec import rows_of_qrels  # formats are asked in the order in which they are loaded
 
     if format.name == "parquet":
-        table = pl.scan_parquet(file.path)
-        rows = table.select(pl.len()).collect().item()
-        for start in range(0, max(rows, 1), ROWS):
-            some = table.slice(start, ROWS).collect()
+        for start in range(0, max(count_rows(file), 1), ROWS):
+            some = read_slice(file, start, ROWS)
             yield said_of(None).named_in((some, Source(file.name, first_line=start + 1)), Judgments.schema)
         return
     for part in whole_lines(file, table=format.name in ("csv", "tsv")):

@@ -10,23 +10,20 @@ from karat.errors import BadInput
 from karat.formats.csv import MOST_COLUMNS
 from karat.formats.format import Format, Rows, add_format
 from karat.formats.open_files import File
+from karat.formats.parquet_rows import count_rows, read_all, read_names
 from karat.formats.unpacking import VARIABLE, most_bytes
 from karat.records import Source
 
 
 def read_parquet(file: File) -> Rows:
     """The rows of a table, typed."""
-    try:
-        _refuse_large(file)
-        return pl.read_parquet(file.for_polars), Source(file.name)
-    except pl.exceptions.PolarsError as error:
-        raise BadInput.at(file.name, expected="a Parquet file", found=str(error).splitlines()[0]) from None
+    _refuse_large(file)
+    return read_all(file), Source(file.name)
 
 
 def _refuse_large(file: File) -> None:
     """Refuse a table that a few bytes describe and no memory holds: Parquet writes a repeated value once."""
-    columns = len(pl.read_parquet_schema(file.for_polars))
-    rows = pl.scan_parquet(file.for_polars).select(pl.len()).collect().item()
+    columns, rows = len(read_names(file)), count_rows(file)
     if columns > MOST_COLUMNS or rows * columns * 8 > most_bytes():
         raise BadInput.at(
             file.name,

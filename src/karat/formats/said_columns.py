@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import polars as pl
-
 from karat.errors import BadInput
 from karat.formats.click_events import EVENTS
 from karat.formats.open_files import File
+from karat.formats.parquet_rows import read_names
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Ratings, Runs, SessionLists
 from karat.records.queries import SUBTOPICS
 from karat.records.schema import Schema
@@ -145,8 +144,8 @@ def headers_of(file: File) -> list[str]:
     head = file.head
     if head.startswith(b"PAR1"):
         try:
-            return [*pl.read_parquet_schema(file.for_polars)]
-        except pl.exceptions.PolarsError:
+            return read_names(file)
+        except BadInput:  # the reader says what is wrong
             return []
     if head.lstrip().startswith(b"{"):
         return [*dict.fromkeys(name for line in head.splitlines() for name in _keys(line))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -32,23 +33,31 @@ def unbroken(read: Callable[..., T]) -> Callable[..., T]:
 
     @wraps(read)
     def safe(file: File, *given: object, **named: object) -> T:
-        try:
+        with refuse_unreadable(file):
             return read(file, *given, **named)
-        except RecursionError:
-            found, remedy = "lists or objects too deep in each other", ""
-        except MemoryError:
-            found, remedy = "more than the memory holds", "read a part of it"
-        except pl.exceptions.PolarsError as error:
-            found, remedy = f"what Polars cannot read ({_first(error)})", WHOLE
-        except OSError as error:
-            raise BadInput(f"{file.name}: cannot be read ({error.strerror or error})") from None
-        except BaseException as error:
-            if not isinstance(error, PANIC):
-                raise
-            found, remedy = f"what Polars cannot read ({_first(error)})", WHOLE
-        raise BadInput.at(file.name, expected="a file that can be read", found=found, remedy=remedy)
 
     return safe
+
+
+@contextmanager
+def refuse_unreadable(file: File, expected: str = "a file that can be read") -> Iterator[None]:
+    """Turn what the libraries raise for a damaged file into `BadInput` with the file's name."""
+    try:
+        yield
+        return
+    except RecursionError:
+        found, remedy = "lists or objects too deep in each other", ""
+    except MemoryError:
+        found, remedy = "more than the memory holds", "read a part of it"
+    except pl.exceptions.PolarsError as error:
+        found, remedy = f"what Polars cannot read ({_first(error)})", WHOLE
+    except OSError as error:
+        raise BadInput(f"{file.name}: cannot be read ({error.strerror or error})") from None
+    except BaseException as error:
+        if not isinstance(error, PANIC):
+            raise
+        found, remedy = "damaged data", WHOLE
+    raise BadInput.at(file.name, expected=expected, found=found, remedy=remedy)
 
 
 def _first(error: BaseException) -> str:

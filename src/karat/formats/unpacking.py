@@ -19,11 +19,13 @@ VARIABLE = "KARAT_MAX_BYTES"
 PART = 1 << 20
 #: The limit where the machine does not say how much memory it has.
 GENEROUS = 4 << 30
+#: What the limit counts in a packed file, and what to ask where there is more.
+UNPACKED = ("unpacked bytes", "is this the file that you meant?")
 
 
 def most_bytes() -> int:
     """How many bytes a packed file or a pipe may have once unpacked: a quarter of the machine's memory, or as asked."""
-    said = os.environ.get(VARIABLE, "").strip()
+    said = _limit_set()
     if said:
         if not said.isdecimal() or not int(said):
             raise BadInput.at(VARIABLE, expected="a number of bytes, such as 8000000000", found=f'"{said}"')
@@ -32,6 +34,11 @@ def most_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
     except (AttributeError, OSError, ValueError):
         return GENEROUS
+
+
+def _limit_set() -> str:
+    """The limit that the user set, as text; empty where there is none."""
+    return os.environ.get(VARIABLE, "").strip()
 
 
 def unpacked(data: bytes, name: str) -> bytes:
@@ -44,7 +51,7 @@ def unpacked(data: bytes, name: str) -> bytes:
     if not data.startswith(PACKED):
         return data
     try:
-        return _once(within_limit(_parts(data), name, "unpacked bytes", "is this the file that you meant?"), name)
+        return _once(within_limit(_parts(data), name, *UNPACKED), name)
     except KaratError:
         raise
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
@@ -52,11 +59,16 @@ def unpacked(data: bytes, name: str) -> bytes:
 
 
 def unpacked_parts(stream: IO[bytes], head: bytes, name: str, size: int) -> Iterator[bytes]:
-    """The bytes of a file on disk, unpacked where they are packed, so many at a time; `head` are its first bytes."""
+    """The bytes of a file on disk, unpacked where they are packed, so many at a time; `head` are its first bytes.
+
+    A file read in parts need not fit into memory, so that only a limit that the user set bounds what it unpacks to.
+    """
+    most = most_bytes() if head.startswith(PACKED) and _limit_set() else None
     try:
-        read = _opened(stream, head).read
-        yield _once(read(size), name)
-        yield from iter(partial(read, size), b"")
+        parts = iter(partial(_opened(stream, head).read, size if most is None else min(size, most + 1)), b"")
+        first = _once(next(parts, b""), name)
+        parts = chain([first], parts)
+        yield from parts if most is None else up_to_limit(parts, name, *UNPACKED)
     except KaratError:
         raise
     except Exception as error:  # the libraries raise a dozen kinds for a damaged archive
@@ -111,9 +123,17 @@ def read_stream(stream: IO[bytes], name: str) -> bytes:
 
 def within_limit(parts: Iterator[bytes], name: str, what: str, question: str) -> bytes:
     """All parts as one, or an error once there are more bytes than may be."""
-    most, found, size = most_bytes(), io.BytesIO(), 0
+    found = io.BytesIO()
+    for part in up_to_limit(parts, name, what, question):
+        found.write(part)
+    return found.getvalue()
+
+
+def up_to_limit(parts: Iterator[bytes], name: str, what: str, question: str) -> Iterator[bytes]:
+    """The parts as they come, or an error once there are more bytes than may be."""
+    most, size = most_bytes(), 0
     for part in parts:
-        size += found.write(part)
+        size += len(part)
         if size > most:
             raise BadInput.at(
                 name,
@@ -121,7 +141,7 @@ def within_limit(parts: Iterator[bytes], name: str, what: str, question: str) ->
                 found="more",
                 remedy=f"{question} Set {VARIABLE} to allow more",
             )
-    return found.getvalue()
+        yield part
 
 
 def _parts(data: bytes, size: int = PART) -> Iterator[bytes]:
