@@ -8,6 +8,7 @@ import pytest
 import statsmodels.api as sm
 
 from karat.errors import BadInput, Undefined
+from karat.estimate.gold_sample import Gold
 from karat.judges.gold_errors import against_gold, error_distribution, gold_regression
 from karat.records import Judgments
 from simulated import about, studies
@@ -252,3 +253,22 @@ def test_documents_drawn_for_gold_count_with_one_over_their_probability() -> Non
     assert f"{said}, but count alike here" in gold_regression(coloured, "colour", "error", gold).notes
     alike = [row | {"probability": 0.5} for row in gold]
     assert not any(said in note for note in against_gold(rows, alike).notes)
+
+
+def test_a_blank_sampling_probability_is_refused_as_compare_does() -> None:
+    """A blank was taken for a probability of 1. What compare refuses, judges gold refuses in the same words."""
+    rows = [{"query": f"q{n}", "doc": "d", "label": 1} for n in range(3)]
+    gold = [row | {"probability": chance} for row, chance in zip(rows, (0.5, None, 0.25), strict=True)]
+    said = r"document d of query q1: expected a probability above 0 .* found none \(1 such label\)"
+    with pytest.raises(BadInput, match=said) as mine:
+        against_gold(rows, gold)
+    with pytest.raises(BadInput) as theirs:
+        Gold.of(Judgments.of(gold))
+    assert str(mine.value) == str(theirs.value)
+    # Blanks among the judges' own labels are nothing amiss: nobody sampled those.
+    inside = [row | {"group": "crowd", "probability": None} for row in rows]
+    inside += [row | {"group": "gold", "probability": 0.5} for row in rows]
+    assert against_gold(inside).frame["n"].to_list() == [3]
+    # An item with two sampling probabilities is refused, too.
+    with pytest.raises(BadInput, match="expected one probability"):
+        against_gold(rows, [gold[0], gold[0] | {"probability": 0.4, "judge": "b"}])

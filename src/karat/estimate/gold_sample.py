@@ -8,9 +8,10 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import consensus, select, split_gold
+from karat.labels.sampling_probability import read_sampling_probabilities
 from karat.records import Judgments
 from karat.records.base import count
-from karat.records.schema import CHANCE, DIFFERENCES, LEAST_CHANCE
+from karat.records.schema import DIFFERENCES
 
 NO_PROBABILITY = (
     "the gold labels do not say with which probability they were drawn: taken for drawn uniformly from the documents "
@@ -52,9 +53,8 @@ class Gold:
             )
         notes = list(labels.notes)
         asked = judgments.frame.select(pair).n_unique()
-        has_probability = judgments.has("probability")
-        if has_probability:
-            drawn = _probabilities(judgments)
+        drawn = read_sampling_probabilities(judgments.frame)
+        if drawn is not None:
             frame = labels.frame.join(drawn, on=pair, how="left", maintain_order="left")
             frame, missing = _for_the_missing(frame, judgments)
             if missing:
@@ -67,7 +67,7 @@ class Gold:
             notes.append(NO_PROBABILITY)
         frame = frame.select("query", "doc", "label", "probability")
         apart = judgments.has("drawn_for") and bool((judgments.frame["drawn_for"] == DIFFERENCES).any())
-        return cls(frame, labels, has_probability, tuple(notes), apart)
+        return cls(frame, labels, drawn is not None, tuple(notes), apart)
 
 
 def _for_the_missing(frame: pl.DataFrame, judgments: Judgments) -> tuple[pl.DataFrame, str]:
@@ -103,31 +103,3 @@ def _for_the_missing(frame: pl.DataFrame, judgments: Judgments) -> tuple[pl.Data
         "random part of the draw"
     )
     return frame.drop("round", "share"), note
-
-
-def _probabilities(judgments: Judgments) -> pl.DataFrame:
-    """The one probability of each document; `BadInput` where there is none, or two."""
-    drawn = judgments.frame.drop_nulls("label").select("query", "doc", "probability").unique(maintain_order=True)
-    bad = drawn.filter(~pl.col("probability").is_between(LEAST_CHANCE, 1).fill_null(False))
-    if bad.height:
-        row = bad.row(0, named=True)
-        found = "none" if row["probability"] is None else f"{row['probability']:g}"
-        raise BadInput.at(
-            f"the gold label of document {row['doc']} of query {row['query']}",
-            expected=CHANCE,
-            found=f"{found} ({count(bad.height, 'such label')})",
-            remedy="give the chance with which each was drawn, leave labels out that were not drawn, or leave the "
-            "column out if all were drawn alike",
-        )
-    # A document that was drawn twice, and has its label in one place only, is no less drawn twice.
-    asked = judgments.frame.select("query", "doc", "probability").drop_nulls().unique(maintain_order=True)
-    twice = asked.filter(asked.select("query", "doc").is_duplicated())
-    if twice.height:
-        row = twice.row(0, named=True)
-        raise BadInput.at(
-            f"the gold label of document {row['doc']} of query {row['query']}",
-            expected="one probability",
-            found=", ".join(f"{p:.17g}" for p in twice["probability"].head(2)),
-            remedy="two rounds need the chance for both together: karat plan gold --gold FIRST draws and writes it",
-        )
-    return drawn

@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
 from karat.labels.consensus import reduced
 from karat.labels.gold import GOLD
 from karat.labels.one_scale import other_scale
+from karat.labels.sampling_probability import read_sampling_probabilities
 from karat.records.base import count
-from karat.records.schema import CHANCE, LEAST_CHANCE
 from karat.stats.arrays import Floats, Ints
 
 
 def gold_of_items(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[str]) -> tuple[Ints, Floats]:
     """The gold grade of each item by number, -1 where there is none, and its weight."""
-    weight = pl.lit(1.0)
-    if "probability" in frame.columns:
-        _refuse_chances(frame)
-        weight = 1 / pl.col("probability").fill_null(1.0)
-    rows = frame.select("group", "label", item=pl.Series(item), weight=weight)
+    rows = frame.select("group", "label", item=pl.Series(item))
     trusted = rows.filter(pl.col("group") == GOLD)
     judged = rows.filter(pl.col("group") != GOLD)["item"].unique()
     made = reduced(trusted, ["item"])
@@ -37,20 +32,9 @@ def gold_of_items(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[s
     notes += [strange] if strange else []
     known, weights = np.full(items, -1), np.ones(items)
     known[made.frame["item"].to_numpy()] = np.searchsorted(grades, made.frame["label"].to_numpy())
-    each = trusted.group_by("item").agg(pl.col("weight").first())
-    weights[each["item"].to_numpy()] = each["weight"].to_numpy()
+    sampled = read_sampling_probabilities(
+        frame.with_columns(item=pl.Series(item)).filter(is_gold), ("item", "query", "doc")
+    )
+    if sampled is not None:
+        weights[sampled["item"].to_numpy()] = 1 / sampled["probability"].to_numpy()
     return known, weights
-
-
-def _refuse_chances(frame: pl.DataFrame) -> None:
-    """Refuse a chance to be drawn for gold that is none."""
-    chance = pl.col("probability")
-    right = chance.is_between(LEAST_CHANCE, 1)
-    bad = frame.filter((pl.col("group") == GOLD) & chance.is_not_null() & ~right.fill_null(False))
-    if bad.height:
-        row = bad.row(0, named=True)
-        raise BadInput.at(
-            f"the gold label of document {row['doc']} of query {row['query']}",
-            expected=CHANCE,
-            found=f"{row['probability']:g} ({count(bad.height, 'such label')})",
-        )
