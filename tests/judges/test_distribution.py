@@ -116,9 +116,10 @@ def test_groups_on_the_same_pairs_are_tested_in_pairs() -> None:
     row = found.filter((pl.col("first") == "crowd") & (pl.col("second") == "nist")).row(0, named=True)
     means = frame.group_by("group", "query", "doc").agg(pl.mean("label")).sort("query", "doc")
     one, other = (means.filter(pl.col("group") == g)["label"].to_numpy() for g in ("crowd", "nist"))
-    theirs = ttest_rel(one, other)
-    assert row["test"] == "paired t"
-    assert (row["t"], row["df"], row["p_t"]) == pytest.approx((theirs.statistic, len(one) - 1, theirs.pvalue))
+    theirs, welch = ttest_rel(one, other), ttest_ind(one, other, equal_var=False)
+    assert (row["t_paired"], row["p_paired"]) == pytest.approx((theirs.statistic, theirs.pvalue))
+    assert (row["n_paired"], row["df_paired"]) == (len(one), len(one) - 1)
+    assert (row["t_welch"], row["df_welch"], row["p_welch"]) == pytest.approx((welch.statistic, welch.df, welch.pvalue))
     assert row["difference"] == pytest.approx((one - other).mean())
     assert row["low"] < row["difference"] < row["high"]
     labels = [frame.filter(pl.col("group") == g) for g in ("crowd", "nist")]
@@ -126,24 +127,55 @@ def test_groups_on_the_same_pairs_are_tested_in_pairs() -> None:
     assert (row["effect"], row["p_ordinal"]) == pytest.approx((ordinal.effect, ordinal.p))
 
 
-def test_groups_on_different_pairs_and_values_of_a_feature_are_tested_by_welch() -> None:
+def test_groups_without_shared_documents_are_not_compared() -> None:
+    found = distribution_tests(Judgments.of(study(lift=0.6)))
+    assert found.frame.select("first", "second").rows() == [("crowd", "nist")]
+    assert "crowd and other are not compared: they share 0 documents of 0 queries, 5 queries are needed" in found.notes
+
+
+def test_values_of_a_feature_have_the_paired_test_and_welchs() -> None:
+    """As SciPy has them: Welch's over documents, the paired one over the queries that have documents of both values."""
     frame = study(lift=0.6)
     found = distribution_tests(Judgments.of(frame), by="wikipedia").frame
-    means = frame.group_by("group", "query", "doc", "wikipedia").agg(pl.mean("label"))
+    row = found.filter((pl.col("compared") == "values") & (pl.col("group") == "crowd")).row(0, named=True)
+    assert (row["first"], row["second"]) == ("WP", "nWP")
+    crowd = frame.filter(group="crowd").group_by("query", "doc", "wikipedia").agg(pl.mean("label"))
+    one, other = (crowd.filter(wikipedia=value)["label"].to_numpy() for value in ("WP", "nWP"))
+    theirs = ttest_ind(one, other, equal_var=False)
+    assert (row["t_welch"], row["df_welch"], row["p_welch"]) == pytest.approx(
+        (theirs.statistic, theirs.df, theirs.pvalue)
+    )
+    queries = crowd.group_by("query", "wikipedia").agg(pl.mean("label")).pivot("wikipedia", values="label").drop_nulls()
+    theirs = ttest_rel(queries["WP"].to_numpy(), queries["nWP"].to_numpy())
+    assert (row["t_paired"], row["p_paired"]) == pytest.approx((theirs.statistic, theirs.pvalue))
+    assert (row["n_paired"], row["df_paired"]) == (queries.height, queries.height - 1)
+    # One pair of groups over all and in each of two values, and one contrast in each of three groups.
+    assert found.height == 3 + 3
 
-    def labels(**where: str) -> np.ndarray:
-        return means.filter(*(pl.col(name) == value for name, value in where.items()))["label"].to_numpy()
 
-    apart = found.filter((pl.col("second") == "other") & (pl.col("feature") == "all")).row(0, named=True)
-    theirs = ttest_ind(labels(group="crowd"), labels(group="other"), equal_var=False)
-    assert apart["test"] == "Welch t"
-    assert (apart["t"], apart["df"], apart["p_t"]) == pytest.approx((theirs.statistic, theirs.df, theirs.pvalue))
-    kinds = found.filter((pl.col("compared") == "values") & (pl.col("group") == "crowd")).row(0, named=True)
-    theirs = ttest_ind(labels(group="crowd", wikipedia="WP"), labels(group="crowd", wikipedia="nWP"), equal_var=False)
-    assert (kinds["first"], kinds["second"]) == ("WP", "nWP")
-    assert (kinds["t"], kinds["df"], kinds["p_t"]) == pytest.approx((theirs.statistic, theirs.df, theirs.pvalue))
-    # Three pairs of groups over all and in each of two values, and one contrast in each of three groups.
-    assert found.height == 3 * 3 + 3
+def test_groups_are_compared_on_shared_documents_alone() -> None:
+    """Both groups agree on what they share; the crowd has bad documents of its own, which say nothing of its leniency.
+
+    By hand: 60 shared documents, the crowd a grade higher on every second one: means 1.5 and 1, difference 0.5. With
+    the crowd's 90 documents of grade 0 its mean would be 0.6, and the ordinal test would call it lower.
+    """
+    rows = []
+    for n in range(60):
+        pair = {"query": f"q{n % 10}", "doc": f"d{n}"}
+        rows += [pair | {"group": "crowd", "label": 1 + n % 2}, pair | {"group": "nist", "label": 1}]
+    rows += [{"query": f"q{n % 10}", "doc": f"own{n}", "group": "crowd", "label": 0} for n in range(90)]
+    found = distribution_tests(Judgments.of(rows))
+    row = found.frame.row(0, named=True)
+    assert (row["n_first"], row["n_second"], row["n_queries"], row["n_paired"]) == (60, 60, 10, 60)
+    assert (row["mean_first"], row["mean_second"], row["difference"]) == pytest.approx((1.5, 1.0, 0.5))
+    assert row["effect"] == pytest.approx(0.75)  # half of the labels tie, half are higher
+    assert "crowd and nist are compared on the 60 documents both labelled (crowd labelled 150, nist 60)" in found.notes
+    # Where most documents of both are their own, too, only the shared ones count.
+    rows += [{"query": f"q{n % 10}", "doc": f"other{n}", "group": "nist", "label": 2} for n in range(100)]
+    row = distribution_tests(Judgments.of(rows)).frame.row(0, named=True)
+    assert (row["n_first"], row["n_second"]) == (60, 60)
+    assert (row["mean_first"], row["mean_second"], row["difference"]) == pytest.approx((1.5, 1.0, 0.5))
+    assert row["effect"] == pytest.approx(0.75)
 
 
 def test_adjusted_values_are_over_all_rows() -> None:
@@ -159,22 +191,27 @@ def test_a_lifted_group_is_found_and_equal_ones_are_not() -> None:
     row = lifted.frame.filter((pl.col("first") == "crowd") & (pl.col("second") == "nist") & (pl.col("value") == "WP"))
     assert row["p_ordinal_bh"][0] < 0.001
     assert row["effect"][0] > 0.6
-    assert "differ beyond chance by the ordinal test; most clearly crowd and nist, wikipedia WP" in lifted.finding
+    assert "statistically significant (ordinal test, adjusted for their number); the clearest is" in lifted.finding
+    assert "crowd and nist, wikipedia WP: mean labels" in lifted.finding
     same = distribution_tests(Judgments.of(study(lift=0.0)))
-    assert same.finding == "No difference in 3 comparisons is beyond chance."
+    assert same.finding == "No significant difference in 1 comparison."
 
 
 def test_too_few_queries_are_not_compared_and_one_group_alone_is_nothing_to_compare() -> None:
     few = distribution_tests(Judgments.of(study(queries=4)))
     assert few.frame.height == 0
-    assert few.notes[-1] == "3 comparisons of fewer than 5 queries not made"
-    assert few.finding == "There is nothing to compare: one group, or too few queries."
+    assert (
+        few.notes[-3] == "crowd and nist are not compared: they share 20 documents of 4 queries, 5 queries are needed"
+    )
+    assert few.finding == "Nothing to compare: one group only, or too few queries in common."
 
 
 def test_labels_without_variance_leave_tests_undefined() -> None:
     frame = study().with_columns(label=pl.lit(2.0))
     found = distribution_tests(Judgments.of(frame)).frame
-    assert found.select(pl.col("t", "p_t", "p_ordinal", "p_holm", "low").is_nan().all()).row(0) == (True,) * 5
+    assert (
+        found.select(pl.col("t_paired", "p_welch", "p_ordinal", "p_holm", "low").is_nan().all()).row(0) == (True,) * 5
+    )
 
 
 def test_other_aspects_are_left_aside_unless_asked_for() -> None:

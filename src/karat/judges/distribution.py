@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,9 @@ from karat.stats.two_way import Variance, variance_of_difference
 
 #: What is shown of the shares and of the tests.
 SHARES = ("group", "feature", "value", "grade", "n", "share")
-TESTS = ("group", "first", "second", "feature", "value", "difference", "p_holm")
+#: So many pairs of groups are named in notes, more are counted.
+MAX_NOTES = 3
+TESTS = ("group", "first", "second", "feature", "value", "difference", "p_holm", "p_paired", "p_welch")
 
 
 def distribution(
@@ -80,25 +82,39 @@ def _other_documents(frame: pl.DataFrame) -> str:
 def distribution_tests(
     labels: Panel | LabelsLike, by: str | Sequence[str] | None = None, *, judges: Judges = "sample", level: float = 0.95
 ) -> Result:
-    """Whether the labels of two groups differ, and those of two values of a feature, allowing for many tests.
+    """Test whether two groups, or two values of a feature, differ in their labels, adjusted for the number of tests.
 
     >>> rows = [{"query": f"q{i}", "doc": "d", "label": (i + more) % 4, "group": group}
     ...         for i in range(8) for group, more in (("crowd", 1), ("nist", i % 2))]
-    >>> distribution_tests(rows).frame.select("first", "second", "test", "n_first").rows()
-    [('crowd', 'nist', 'paired t', 8)]
+    >>> distribution_tests(rows).frame.select("first", "second", "n_first", "n_second").rows()
+    [('crowd', 'nist', 8, 8)]
 
-    `difference` is that of the mean label of query-document pairs, over the pairs that two groups share where these are
-    at least half of the smaller group's, else over all; `p` and the interval allow for labels of one query, and of one
-    judge where `judges` are a sample. So does the ordinal test (`effect`: how often a label of the first is above one
-    of the second, ties by half). `t` and `p_t` are the paper's t test (paired, or Welch's), which takes pairs of one
-    query, and of one judge, for independent, and so calls differences certain that are not. Adjusted p values are over
-    all rows: `_holm` against any false alarm, `_bh` for a share of false alarms. A feature with more than two values is
-    compared value against the rest; what has fewer than five queries is not compared.
+    Two groups are compared on the documents that both labelled, and on nothing else: means, numbers, effect and all
+    tests. Groups that share documents in fewer than five queries are not compared. The values of a feature are
+    compared within a group, on different documents; a feature with more than two values is compared value against the
+    rest.
+
+    `difference` is between mean labels, in which documents count alike however many labels they have. Its p and
+    interval, and those of the ordinal test (`effect`: how often a label of the first is above one of the second, ties
+    by half), allow for labels of one query and, where `judges` are a sample, of one judge. `p_paired` is the paper's
+    paired t test: two groups paired by document, two values by query (its mean label for each; the paper does not say
+    how it paired). `p_welch` is Welch's t test of documents. Both take documents for independent, so they call
+    differences significant too often. Adjusted p values are over all rows: `_holm` controls the probability of any
+    false positive, `_bh` the share of false positives.
+
+    Args:
+        labels: Relevance labels with the column `group`: a path, a data frame, Judgments or a Panel.
+        by: Features whose values are compared, too: columns of the labels.
+        judges: "sample" (intervals for judges like these) or "fixed" (for these judges).
+        level: Confidence level.
+
+    Returns:
+        A row for each comparison.
 
     Reference: Kazai et al. (CIKM 2012), section 5.2; `holm`, `benjamini_hochberg` and `ordinal_test` in `karat.stats`.
     """
     _, features, frame, sampled, notes = looked_at(labels, None, by, judges, errors=False)
-    rows, few = list[dict[str, Any]](), 0
+    rows, few, shared = list[dict[str, Any]](), 0, list[_Shared]()
     for feature, cell in cells(frame, features, notes):
         parts = {tuple(map(str, key)): part for key, part in cell.partition_by("_group", "value", as_dict=True).items()}
         groups, values = sorted({group for group, _ in parts}), ordered(cell["value"])
@@ -117,12 +133,23 @@ def distribution_tests(
                 asked.append((names, [(group, value)], [(group, other) for other in rest]))
         for names, first, second in asked:
             one, other = (pl.concat(parts[key] for key in side) for side in (first, second))
-            if min(one["_query"].n_unique(), other["_query"].n_unique()) < FEWEST:
+            between_groups = names["compared"] == "groups"
+            if between_groups:
+                labelled = (one["_item"].n_unique(), other["_item"].n_unique())
+                one, other = one.join(other, on="_item", how="semi"), other.join(one, on="_item", how="semi")
+                if feature == ALL:
+                    shared.append(
+                        _Shared(
+                            names["first"], names["second"], one["_item"].n_unique(), one["_query"].n_unique(), labelled
+                        )
+                    )
+            if min(one["_query"].n_unique(), other["_query"].n_unique()) >= FEWEST:
+                rows.append(names | _compared(one, other, between_groups, sampled, level))
+            elif not (between_groups and feature == ALL):  # those of groups over all documents are named
                 few += 1
-            else:
-                rows.append(names | _compared(one, other, names["compared"] == "groups", sampled, level))
+    notes += _shared_notes(shared)
     if few:
-        notes.append(f"{count(few, 'comparison')} of fewer than {FEWEST} queries not made")
+        notes.append(f"{count(few, 'comparison')} not made: fewer than {FEWEST} queries")
     tested = pl.DataFrame(rows, schema=_TESTS, infer_schema_length=None)
     for p in ("p", "p_ordinal"):
         known = tested[p].to_numpy()
@@ -137,33 +164,60 @@ _TESTS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(["n_first", "n_second", "n_queries"], pl.Int64),
     **dict.fromkeys(["mean_first", "mean_second", "difference", "low", "high", "p"], pl.Float64),
     **dict.fromkeys(["effect", "effect_low", "effect_high", "p_ordinal"], pl.Float64),
-    "test": pl.String,
-    **dict.fromkeys(["t", "df", "p_t"], pl.Float64),
+    "n_paired": pl.Int64,
+    **dict.fromkeys(["t_paired", "df_paired", "p_paired", "t_welch", "df_welch", "p_welch"], pl.Float64),
 }
 
 
+class _Shared(NamedTuple):
+    """How many documents two groups share, of how many queries, and how many each labelled."""
+
+    first: str
+    second: str
+    documents: int
+    queries: int
+    labelled: tuple[int, int]
+
+
+def _shared_notes(pairs: Sequence[_Shared]) -> list[str]:
+    """Which groups share too few documents to be compared, and which are compared on a part of their documents."""
+    too_few = [pair for pair in pairs if pair.queries < FEWEST]
+    in_part = [pair for pair in pairs if pair.queries >= FEWEST and pair.documents < max(pair.labelled)]
+    few = [
+        f"{one.first} and {one.second} are not compared: they share {count(one.documents, 'document')} "
+        f"of {count(one.queries, 'query', 'queries')}, {FEWEST} queries are needed"
+        for one in too_few
+    ]
+    part = [
+        f"{one.first} and {one.second} are compared on the {count(one.documents, 'document')} both labelled "
+        f"({one.first} labelled {one.labelled[0]:,}, {one.second} {one.labelled[1]:,})"
+        for one in in_part
+    ]
+    if len(few) > MAX_NOTES:
+        few = [f"{len(few)} pairs of groups are not compared: they share documents of fewer than {FEWEST} queries"]
+    if len(part) > MAX_NOTES:
+        part = [f"{len(part)} pairs of groups are compared on the documents both labelled, not on all of theirs"]
+    return [*few, *part]
+
+
 def _compared(
-    one: pl.DataFrame, other: pl.DataFrame, may_pair: bool, sampled: Collection[str], level: float
+    one: pl.DataFrame, other: pl.DataFrame, same_documents: bool, sampled: Collection[str], level: float
 ) -> dict[str, Any]:
-    """All that the tests say about two sets of labels."""
-    first, second = (f.group_by("_item", maintain_order=True).agg(pl.mean("_label")) for f in (one, other))
-    same = first.join(second, on="_item", how="inner") if may_pair else first.clear()
-    paired = same.height > 1 and same.height * 2 >= min(first.height, second.height)
-    mine, theirs = (f.join(same, on="_item", how="semi") if paired else f for f in (one, other))
-    difference, spread = _difference(mine, theirs, paired, sampled)
+    """All that the tests say about two sets of labels; those of two groups are of the same documents."""
+    difference, spread = _difference(one, other, same_documents, sampled)
     error = float(np.sqrt(spread.variance[0])) if spread.variance[0] > NOTHING else np.nan
     reach = half_width(error, level, spread.df[0])
     first_judge, second_judge = (f.select(_whose(sampled)).to_series().to_numpy() for f in (one, other))
-    complete = paired and same.height == first.height == second.height
     ordinal = ordinal_test(
         one["_label"],
         other["_label"],
         one["_query"],
         other["_query"],
         judges=(first_judge, second_judge) if max(first_judge.max(), second_judge.max()) >= 0 else None,
-        items=(one["_item"], other["_item"]) if complete else None,
+        items=(one["_item"], other["_item"]) if same_documents else None,
         level=level,
     )
+    first, second = (f.group_by("_query", "_item", maintain_order=True).agg(pl.mean("_label")) for f in (one, other))
     return {
         "n_first": first.height,
         "n_second": second.height,
@@ -178,7 +232,8 @@ def _compared(
         "effect_low": ordinal.low,
         "effect_high": ordinal.high,
         "p_ordinal": ordinal.p,
-        **_paper_test(first["_label"].to_numpy(), second["_label"].to_numpy(), same, paired),
+        **_paired_t(first, second, "_item" if same_documents else "_query"),
+        **_welch_t(first["_label"].to_numpy(), second["_label"].to_numpy()),
     }
 
 
@@ -209,36 +264,47 @@ def _whose(sampled: Collection[str]) -> pl.Expr:
     return pl.when(pl.col("_group").is_in(list(sampled))).then("_judge").otherwise(-1)
 
 
-def _paper_test(x: Floats, y: Floats, same: pl.DataFrame, paired: bool) -> dict[str, Any]:
-    """The t test of pairs, as if they were independent."""
-    if paired:
-        gap = (same["_label"] - same["_label_right"]).to_numpy()
-        difference, variance, df = float(gap.mean()), gap.var(ddof=1) / len(gap), len(gap) - 1.0
-    else:
-        parts = [v.var(ddof=1) / len(v) if len(v) > 1 else np.nan for v in (x, y)]
-        difference, variance = float(x.mean() - y.mean()), sum(parts)
-        weights = sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True) if len(v) > 1)
-        df = variance**2 / weights if weights else np.nan
-    t = difference / np.sqrt(variance) if variance > 0 else np.nan
-    p = two_sided(difference, np.sqrt(variance), df)
-    return {"test": "paired t" if paired else "Welch t", "t": float(t), "df": float(df), "p_t": p}
+def _paired_t(first: pl.DataFrame, second: pl.DataFrame, by: str) -> dict[str, Any]:
+    """The paired t test of mean labels by document, or by query where the documents differ."""
+    means = [f.group_by(by, maintain_order=True).agg(pl.mean("_label")) for f in (first, second)]
+    same = means[0].join(means[1], on=by, how="inner", maintain_order="left")
+    gap = (same["_label"] - same["_label_right"]).to_numpy()
+    n = len(gap)
+    variance = gap.var(ddof=1) / n if n > 1 else np.nan
+    return {"n_paired": n, **_t_test("paired", float(gap.mean()) if n else np.nan, variance, n - 1.0)}
+
+
+def _welch_t(x: Floats, y: Floats) -> dict[str, Any]:
+    """Welch's t test of documents' mean labels."""
+    parts = [v.var(ddof=1) / len(v) if len(v) > 1 else np.nan for v in (x, y)]
+    variance = sum(parts)
+    weights = sum(part**2 / (len(v) - 1) for part, v in zip(parts, (x, y), strict=True) if len(v) > 1)
+    return _t_test("welch", float(x.mean() - y.mean()), variance, variance**2 / weights if weights else np.nan)
+
+
+def _t_test(kind: str, difference: float, variance: float, df: float) -> dict[str, float]:
+    t = difference / np.sqrt(variance) if variance > NOTHING else np.nan
+    p = two_sided(difference, np.sqrt(variance), df) if variance > NOTHING else np.nan
+    return {f"t_{kind}": float(t), f"df_{kind}": float(df), f"p_{kind}": float(p)}
 
 
 def _tests_said(tested: pl.DataFrame) -> str:
     if not tested.height:
-        return "There is nothing to compare: one group, or too few queries."
+        return "Nothing to compare: one group only, or too few queries in common."
+    compared = count(tested.height, "comparison")
     sure = tested.filter(pl.col("p_ordinal_bh").fill_nan(1) <= 0.05).sort("p_ordinal")
     if not sure.height:
-        return f"No difference in {count(tested.height, 'comparison')} is beyond chance."
+        return f"No significant difference in {compared}."
     row = sure.row(0, named=True)
     where = "" if row["feature"] == ALL else f", {row['feature']} {row['value']}"
     who = (
         f"{row['first']} and {row['second']}{where}"
         if row["compared"] == "groups"
-        else (f"{called(row['group'])} on {row['feature']} {row['first']} and {row['second']}")
+        else f"{called(row['group'])} on {row['feature']} {row['first']} and {row['second']}"
     )
+    significant = "is" if sure.height == 1 else "are"
     return (
-        f"{sure.height} of {count(tested.height, 'comparison')} differ beyond chance by the ordinal test; most clearly "
-        f"{who}: a mean label of {row['mean_first']:.2f} and {row['mean_second']:.2f}, "
+        f"{sure.height} of {compared} {significant} statistically significant (ordinal test, adjusted for their "
+        f"number); the clearest is {who}: mean labels {row['mean_first']:.2f} and {row['mean_second']:.2f}, "
         f"the first higher in {percent(row['effect'])} of cases."
     )

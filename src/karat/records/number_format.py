@@ -18,7 +18,7 @@ BY_GRADE = "p_"
 #: Columns of whole numbers, in grades or people, which are written as they are.
 WHOLE = (*GRADES, "error", "size", "at_least", "of")
 #: Columns of p values, and of what something costs, which are written as such.
-PROBABILITIES = ("p", "p_adjusted", "p_holm", "holm", "bh", "max_t", "q")
+PROBABILITIES = ("p", "p_adjusted", "p_holm", "p_paired", "p_welch", "holm", "bh", "max_t", "q")
 COSTS = ("cost",)
 
 
