@@ -11,6 +11,7 @@ import click
 import polars as pl
 import pytest
 
+from commands import karat as typed_karat
 from commands import run
 from karat.cli import karat
 from karat.cli.study import open_study, opened_study
@@ -336,3 +337,19 @@ def test_a_port_that_is_taken_is_said_before_anything_is_done(study: Path) -> No
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(BadInput, match=said):
         run("serve", study, "--port", other.getsockname()[1])
     assert not (study / "karat.db").exists()
+
+
+def test_an_init_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 a\n")
+    (tmp_path / "queries.csv").write_text("query,text\nq1,horse\n")
+    (tmp_path / "documents.jsonl").write_text('{"doc": "d1", "title": "A", "text": "b"}\n')
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    def fail(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("karat.study.starting.write_csv", fail)  # of the last file
+    words = [str(tmp_path / name) for name in ("deep/new", "a.run", "queries.csv", "documents.jsonl")]
+    done = typed_karat("init", *words)
+    assert (done.returncode, done.stderr) == (2, f"karat: {words[0]}: cannot be written (No space left on device)\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -205,3 +205,20 @@ def test_a_notebook_has_a_loop_already(here: Path) -> None:
         assert said == "a answered 1 of 1 query with 3 documents, 10 at most for each."
     with pytest.raises(kt.BadInput, match="expected numbers above zero, found depth 0"):
         kt.fetch("http://localhost?q={{query}}", [{"query": "1", "text": "horse"}], depth=0)
+
+
+def test_queries_known_by_their_text_are_fetched_and_scored(here: Path) -> None:
+    """Quepid's way: the text is the id. The runs failed to be written once all requests were made."""
+    (here / "queries.csv").write_text("query\nwhite horse\nbrown cow\n")
+    (here / "labels.csv").write_text("query,doc,label\nwhite horse,horse-2,1\nbrown cow,cow-1,1\n")
+    with hostile.running(answering) as server:
+        words = [f"{server.url}/solr/select?q={{{{query}}}}", "queries.csv", "--system", "solr", "--depth", "3"]
+        done = karat("fetch", *words, "--out", "runs/", "--documents", "documents.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "written as CSV" in done.stderr
+    scores = kt.score(kt.read_judgments("labels.csv"), kt.read_runs("runs/solr.run"), "RR")
+    found = scores.queries.select("query", "RR").rows()
+    assert dict(found) == pytest.approx({"white horse": 1 / 3, "brown cow": 1 / 2})
+    started = karat("init", "study", "runs/solr.run", "queries.csv", "documents.jsonl")
+    assert started.returncode == 0, started.stderr
+    assert kt.read_runs("study/runs/solr.run").frame["query"].unique().sort().to_list() == ["brown cow", "white horse"]

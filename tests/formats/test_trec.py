@@ -181,10 +181,17 @@ def test_a_run_without_ranks_is_written_with_those_of_its_scores(tmp_path: Path)
     assert (tmp_path / "x.run").read_text() == "q1 Q0 a 2 0.5 mine\nq1 Q0 b 1 2.0 mine\n"
 
 
-def test_ids_with_spaces_do_not_fit_trec(tmp_path: Path) -> None:
-    labels = kt.Judgments.of({"star wars": {"d1": 1}})
+def test_ids_with_spaces_are_written_as_csv_and_read_back(tmp_path: Path) -> None:
+    labels, path = kt.Judgments.of({"star wars": {"d1": 1}}), str(tmp_path / "x.qrels")
+    assert kt.write(labels, path) == [
+        f'{path}: written as CSV; TREC\'s format has no place for white space in ids (query "star wars")'
+    ]
+    assert kt.read_judgments(path).frame.equals(labels.frame)
+    runs, path = kt.Runs.of({"star wars": {"d 1": 1.0, "d2": 0.5}}, system="my run"), str(tmp_path / "x.run")
+    kt.write(runs, path)
+    assert kt.read_runs(path).frame.equals(runs.frame)
     with pytest.raises(kt.BadInput, match="ids without white space"):
-        kt.write(labels, str(tmp_path / "x.qrels"))
+        kt.write(labels, path, "trec")
 
 
 def test_topics_that_are_none_are_refused(tmp_path: Path) -> None:

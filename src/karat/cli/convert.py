@@ -16,7 +16,7 @@ from karat.cli.option_values import named
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.kinds import READERS, kind_of
-from karat.formats.write import fitted, format_of
+from karat.formats.write import fitted, format_for
 from karat.records import Judgments, Records
 from karat.records.base import count
 
@@ -65,9 +65,10 @@ def convert(
     if isinstance(records, Judgments):
         records = records if mapped is None else _with_other_grades(records, mapped)
         records = records if consensus is None else one_label_each(records, consensus)
-    written, lost = fitted(records, to_format or format_of(target))
+    to_format, notes = format_for(records, target, to_format)
+    written, lost = fitted(records, to_format)
     write(written, target, to_format)
-    tell_notes([*records.notes, *lost])
+    tell_notes([*records.notes, *notes, *lost])
     if target != "-":
         click.echo(f"Wrote {count(len(written), 'row')} of {what} to {target}.", err=True)
 

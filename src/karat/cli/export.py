@@ -17,7 +17,7 @@ from karat.cli.study import Opened, opened_study
 from karat.errors import BadInput
 from karat.formats import write
 from karat.formats.put_in_place import put_in_place
-from karat.formats.write import fitted, format_of
+from karat.formats.write import fitted, format_for
 from karat.labels.selection import LLM
 from karat.records import Judgments, Records
 from karat.records.base import count
@@ -81,12 +81,12 @@ def export(
             records = people_file(opened.store)
         else:
             records = exported(opened.store, kind, scale, group)
-    form = to_format or format_of(target)
+    form, notes = format_for(records, target, to_format)
     if consensus is not None and isinstance(records, Judgments):
         records = _one_each(records, consensus, waiting=form not in RATINGS)
     written, lost = fitted(records, form)
     write(written, target, form)
-    tell_notes([*records.notes, *lost])
+    tell_notes([*records.notes, *notes, *lost])
     if target != "-":
         click.echo(f"Wrote {count(len(written), 'row')} of {kind} to {target}.", err=True)
 

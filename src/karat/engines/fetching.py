@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
+import polars as pl
+
 from karat.engines.client import HttpClient, Manners
 from karat.engines.engine import Engine
 from karat.engines.engines_file import read_engines
@@ -115,10 +117,14 @@ def values_of(queries: Queries, depth: int) -> dict[str, Values]:
 
     >>> values_of(Queries.of([{"query": "q1", "text": "horse hooves", "shop": "7"}]), 10)
     {'q1': {'query': 'horse hooves', 'depth': 10, 'from': 0, 'page': 1, 'shop': '7'}}
+
+    Without a column of texts, ids with white space are the texts themselves.
     """
     frame = queries.frame
     if not frame.height:
         raise BadInput.at("the queries", expected="at least one", found="none")
+    if "text" not in frame.columns and frame["query"].str.contains(r"\s").any():
+        frame = frame.with_columns(text=pl.col("query"))
     texts = frame["text"] if "text" in frame.columns else queries.need("text", "asking an engine")
     empty = [query for query, text in zip(frame["query"], texts, strict=True) if not (text or "").strip()]
     if empty:

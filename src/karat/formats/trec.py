@@ -12,6 +12,8 @@ from karat.formats.open_files import File
 from karat.records import Judgments, Runs, Scale
 
 QRELS = ["query", "subtopic", "doc", "label"]
+#: The columns with names that people choose.
+IDS = ("query", "subtopic", "doc", "system")
 RUN = ["query", "Q0", "doc", "rank", "score", "system"]
 
 
@@ -74,18 +76,20 @@ def plain_number(name: str) -> pl.Expr:
 
 def _lines(frame: pl.DataFrame) -> bytes:
     text = [pl.col(name).cast(pl.String) for name in frame.columns]
-    for name in frame.columns:
-        spaced = frame[name].cast(pl.String).str.contains(r"\s|^$")
-        if spaced.any():
-            value = frame[name][int(spaced.arg_max() or 0)]
-            raise BadInput.at(
-                "TREC's format",
-                expected="ids without white space",
-                found=f'{name} "{value}"',
-                remedy="write CSV instead",
-            )
+    if (spaced := spaced_id(frame)) is not None:
+        raise BadInput.at("TREC's format", expected="ids without white space", found=spaced, remedy="write CSV instead")
     lines = frame.select(pl.concat_str(text, separator=" "))
     return ("\n".join(lines.to_series().to_list()) + "\n").encode() if frame.height else b""
+
+
+def spaced_id(frame: pl.DataFrame) -> str | None:
+    """The first id or name that TREC's lines cannot hold, with its column; None where there is none."""
+    for name in frame.columns:
+        if name in IDS:
+            spaced = frame[name].str.contains(r"\s|^$").fill_null(False)
+            if spaced.any():
+                return f'{name} "{frame[name][int(spaced.arg_max() or 0)]}"'
+    return None
 
 
 def _width(file: File) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from karat.errors import BadInput
 from karat.formats.format import Narrow, format_ending, format_named
 from karat.formats.open_files import File, write_bytes
+from karat.formats.trec import spaced_id
 from karat.labels import select
 from karat.records import Judgments, PathLike, Queries, Records
 from karat.records.base import count, repeats
@@ -19,16 +20,32 @@ def write(records: Records, path: PathLike, format: str | None = None) -> list[s
     """Write records to a file; returns what the format could not hold, in words.
 
     The format follows the name's ending (.csv, .tsv, .jsonl, .parquet, .json for a Quepid book; anything else
-    is TREC's) unless it is named; .gz or .zst at the end packs the file.
+    is TREC's) unless it is named; .gz or .zst at the end packs the file. Ids with white space do not fit TREC's
+    format: under a name that only implies it, such records are written as CSV, which karat reads there, too.
     """
     if not isinstance(records, Records):
         raise BadInput.at(
             "what to write", expected="records", found=type(records).__name__, remedy="such as kt.Judgments.of(frame)"
         )
-    path, kind = str(path), format or format_of(str(path))
+    path = str(path)
+    kind, notes = format_for(records, path, format)
     records, lost = fitted(records, kind)
     write_bytes(path, content(records, kind, path))
-    return lost
+    return [*notes, *lost]
+
+
+def format_for(records: Records, path: str, format: str | None = None) -> tuple[str, list[str]]:
+    r"""The format to write records in: as named, or as the file's name says; CSV in place of TREC's for spaced ids.
+
+    >>> format_for(Judgments.of({"star wars": {"d1": 1}}), "x.qrels")
+    ('csv', ['x.qrels: written as CSV; TREC\'s format has no place for white space in ids (query "star wars")'])
+    """
+    kind = format or format_of(path)
+    spaced = spaced_id(records.frame) if kind == "trec" and format is None else None
+    if spaced is None:
+        return kind, []
+    name = "standard output" if path == "-" else path
+    return "csv", [f"{name}: written as CSV; TREC's format has no place for white space in ids ({spaced})"]
 
 
 def fitted(records: Records, kind: str) -> tuple[Records, list[str]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -113,15 +114,26 @@ def _write(
     names = {system: re.sub(r"[^\w.-]+", "-", system) or "run" for run in runs for system in run.systems}
     if len({*names.values()}) < len(names):  # names that differ in what no file is called
         names = {system: f"{number}-{name}" for number, (system, name) in enumerate(names.items(), 1)}
-    there = [name for name in ("queries.csv", "documents.jsonl", "tasks.csv", "runs") if (place / name).exists()]
+    made = ("study.toml", "queries.csv", "documents.jsonl", "tasks.csv", "runs")
+    there = [name for name in made if (place / name).exists()]
     if there:
         raise BadInput.at(folder, expected="a new folder", found=", ".join(there), remedy="choose another one")
-    write_example(folder, title=title, empty=True, depth=depth)
-    (place / "runs").mkdir(exist_ok=True)
-    for run in runs:
-        for system in run.systems:
-            mine = Runs(run.frame.filter(pl.col("system") == system))
-            write(mine, place / "runs" / f"{names[system]}.run")
-    write(queries, place / "queries.csv")
-    write(documents, place / "documents.jsonl")
-    write_bytes(str(place / "tasks.csv"), write_csv(chosen))
+    try:
+        # All files are written elsewhere first: whatever fails, nothing is left behind.
+        above = next(one for one in place.absolute().parents if one.is_dir())
+        with TemporaryDirectory(dir=above, prefix=".karat-") as temporary:
+            draft = Path(temporary)
+            write_example(str(draft), title=title, empty=True, depth=depth)
+            (draft / "runs").mkdir()
+            for run in runs:
+                for system in run.systems:
+                    mine = Runs(run.frame.filter(pl.col("system") == system))
+                    write(mine, draft / "runs" / f"{names[system]}.run")
+            write(queries, draft / "queries.csv")
+            write(documents, draft / "documents.jsonl")
+            write_bytes(str(draft / "tasks.csv"), write_csv(chosen))
+            place.mkdir(parents=True, exist_ok=True)
+            for name in made:
+                (draft / name).rename(place / name)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written ({error.strerror})") from None
