@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import permutations
 from math import log2
 
@@ -11,11 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat as kt
+from karat.measures.base import MEASURES
 
 ALONE = {"a": 2, "b": 2, "c": 1}
 AFTER = {("b", "a"): 0, ("a", "b"): 1, ("c", "a"): 3, ("c", "b"): 1}
 LABELS = [{"query": "q", "doc": doc, "label": grade, "context": None} for doc, grade in ALONE.items()] + [
     {"query": "q", "doc": doc, "label": grade, "context": above} for (doc, above), grade in AFTER.items()
+]
+CONTEXT_MEASURES = [
+    name for name in MEASURES if any(parameter.name == "context" for parameter in fields(MEASURES[name]))
 ]
 
 
@@ -54,6 +59,31 @@ def test_without_context_ndcg_is_as_before() -> None:
 def test_a_document_judged_in_context_only_has_its_place_in_the_ideal() -> None:
     rows = [*LABELS, {"query": "q", "doc": "d", "label": 4, "context": "a"}]
     assert value("nDCG(context=1)@2", "ad", rows) == pytest.approx((2 + 4 / log2(3)) / (4 + 3 / log2(3)))
+
+
+@pytest.mark.parametrize("name", CONTEXT_MEASURES)
+def test_weight_0_is_the_limit_of_small_weights(name: str) -> None:
+    # "d" is judged in context only, and -2 marks junk: neither is worth anything alone.
+    extra = [("d", 4, "a"), ("e", -2, None), ("f", 3, "e")]
+    rows = [*LABELS, *({"query": "q", "doc": doc, "label": label, "context": above} for doc, label, above in extra)]
+    for order in ("abc", "dab", "adb", "aed", "efd"):
+        at_zero = value(f"{name}(context=0)@3", order, rows)
+        assert at_zero == pytest.approx(value(f"{name}(context=1e-6)@3", order, rows), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", CONTEXT_MEASURES)
+def test_at_weight_0_labels_in_context_change_nothing(name: str) -> None:
+    rows = [*LABELS, {"query": "q", "doc": "d", "label": 4, "context": "a"}]
+    alone = [row for row in rows if row["context"] is None]
+    top = ",max_rel=4" if any(parameter.name == "max_rel" for parameter in fields(MEASURES[name])) else ""
+    for order in ("abc", "dab", "adb"):
+        with_others = kt.score(
+            rows,
+            {"q": {doc: float(-rank) for rank, doc in enumerate(order)}},
+            [f"{name}(context=0{top})@3", "CCG(context=0.5)@3"],  # the second measure keeps the labels in context
+            draws=0,
+        )
+        assert with_others.queries.to_series(-2)[0] == pytest.approx(value(f"{name}(context=0{top})@3", order, alone))
 
 
 @given(st.integers(0, 10_000), st.floats(0, 1))

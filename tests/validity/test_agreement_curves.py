@@ -47,6 +47,25 @@ def test_the_threshold_ties_the_share_that_comes_nearest(drawn: list[tuple[int, 
         assert cohen_kappa(tables)[0] == pytest.approx(cohen_kappa_score(says, sign[again]))
 
 
+def test_curves_keep_pairs_with_documents_judged_in_context_only() -> None:
+    rows = [("x", 2, None), ("y", 1, None), ("z", 3, "x")]
+    labels = [
+        {"query": query, "doc": doc, "label": label, "context": above}
+        for query in ("q1", "q2", "q3", "q4")
+        for doc, label, above in rows
+    ]
+    runs = {"a": {q: {"x": 2.0, "z": 1.0} for q in ("q1", "q2", "q3", "q4")}}
+    runs |= {"b": {q: {"x": 2.0, "y": 1.0} for q in ("q1", "q2", "q3", "q4")}}
+    told = [
+        {"query": q, "left": "a", "right": "b", "choice": "left", "judge": judge, "strength": 1}
+        for q in ("q1", "q2", "q3", "q4")
+        for judge in "uv"
+    ]
+    curves = preference_curves(told, labels, runs, ("CG@2", "CCG@2"), draws=0)
+    assert curves.frame["n"].unique().to_list() == [4]
+    assert not any("undefined" in note for note in curves.notes)
+
+
 def test_a_small_study_by_hand() -> None:
     """Four queries, two systems; P@1 holds them apart on q1 (a) and q2 (b); users prefer a, b, a (slightly), none."""
     runs = {"a": {q: {"x": 2.0, "y": 1.0} for q in ("q1", "q2", "q3", "q4")}}

@@ -92,7 +92,8 @@ def tally(labels: pl.DataFrame, apart: Collection[str] = ()) -> dict[str, Any]:
     >>> tally(pl.DataFrame({"label": ["0", "2", "9"], "aspect": [None, "overall", "novelty"]}))
     {'all': 3, 'top': 2.0, 'top of gold': 2.0, 'aspect': 2}
 
-    What is told `apart` counts whatever was asked.
+    What is told `apart` counts whatever was asked, and so do labels in context: the top grade does not depend on the
+    context weight of a measure.
     """
     usual = {
         column: pl.col(column).eq_missing(None)
@@ -101,7 +102,7 @@ def tally(labels: pl.DataFrame, apart: Collection[str] = ()) -> dict[str, Any]:
         for column, asked in ASKED.items()
         if column in labels.columns
     }
-    counts = [one for column, one in usual.items() if column not in apart]
+    counts = [one for column, one in usual.items() if column not in {*apart, "context"}]
     counts += [pl.col(ALTERED).fill_null("") == ""] if ALTERED in labels.columns else []
     by_gold = pl.col("group").eq_missing(GOLD) if "group" in labels.columns else pl.lit(False)
     number = pl.when(pl.all_horizontal(pl.lit(True), *counts)).then(

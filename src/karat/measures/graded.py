@@ -234,7 +234,8 @@ class CCG(Measure):
     def score(self, lists: Lists) -> Floats:
         """Sum of utilities, each with the weight of its rank."""
         lists = self.view(lists)
-        return lists.total(np.maximum(lists.utility(self.context), 0.0) * self.weights()[lists.rank - 1])
+        gain = Gains("identity").apply(lists.utility(self.context))
+        return lists.total(gain * self.weights()[lists.rank - 1])
 
 
 @measure

@@ -125,9 +125,10 @@ class Scorer:
         self.labels = replace(self.labels, notes=tuple(dict.fromkeys((*self.labels.notes, *notes))))
         self._user_weights = user_weights
         self.topics = Topics.of(self.labels, weights, user_weights)
-        if labels.scale is None and (labels.has("judge") or labels.has("group")):
-            # The highest grade is one that somebody gave, though the others may have thought otherwise.
-            highest = replace(labels, frame=select(labels, apart).frame).top
+        if labels.scale is None and any(labels.has(name) for name in ("judge", "group", "context")):
+            # The highest grade is the highest label that anybody gave, alone or in context, whether or not it is the
+            # consensus and whether or not a measure here reads labels in context.
+            highest = replace(labels, frame=select(labels, ("context", "subtopic")).frame).top
             self.topics = replace(self.topics, top=None if highest is None else max(highest, 0.0))
         self._made = made_labels(labels)
         given = {"weights": weights, "user_weights": user_weights}
