@@ -22,6 +22,7 @@ from karat.judges import (
     resampled_p,
 )
 from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
+from karat.judges.random_user import random_user
 from karat.labels import Panel
 from simulated import about, studies
 
@@ -240,6 +241,48 @@ def test_overlap_is_jaccards() -> None:
     rows = study({"a": [2, 2], "b": [2, 0], "c": [0, 2], "d": [2, 2], "e": [0, 0]})
     found = overlap(kt.Judgments.of(rows), 2).frame.row(0, named=True)
     assert (found["both"], found["either"], found["overlap"]) == (2, 4, 0.5)
+
+
+def test_the_top_level_is_the_scales_highest_grade() -> None:
+    scale = kt.Scale.parse("Non, Rel, HRel, Key")
+    labels = kt.Judgments.of(study({"a": [2, 1], "b": [1, 0], "c": [2, 2]}), scale=scale)
+    model = disagreement(labels, draws=0)
+    assert model.top == 3
+    assert model.p[:-1].tolist() == [0, 0, 0]  # nobody says Key, whatever another said
+    assert any("no judge gave Key, the top level; the highest label given is HRel" in note for note in model.notes)
+    assert disagreement(labels, 3, draws=0).top == 3
+    assert random_user(labels, draws=0).frame["weight"].to_list() == [0, 0, 0]
+    # Without a scale, or with a lower top level, the highest label is the top.
+    assert disagreement(kt.Judgments.of(study({"a": [2, 1], "b": [1, 0], "c": [2, 2]})), draws=0).top == 2
+    assert disagreement(labels, 2, draws=0).top == 2
+
+
+def combined_study(documents: dict[str, list[tuple[int, int]]]) -> list[dict[str, object]]:
+    return [
+        {"query": "q", "doc": doc, "judge": f"j{n}", "surface": surface, "label": grade}
+        for doc, given in documents.items()
+        for n, both in enumerate(given)
+        for surface, grade in zip(("snippet", "page"), both, strict=True)
+    ]
+
+
+def test_combined_zero_includes_lower_grades() -> None:
+    rows = combined_study({"a": [(3, 3), (3, -2)], "b": [(3, 3), (3, 0)], "c": [(3, 3), (3, 1)]})
+    found = combined_weights(kt.Judgments.of(rows), ["snippet", "page"], [3, 3], zero={"page": 0}, draws=0).frame
+    worth = {level: (weight, alone) for level, weight, alone in found.select("level", "weight", "alone").rows()}
+    assert worth["3, -2"] == worth["3, 0"] == (0, 0)
+    assert worth["3, 1"] == (1, 1)
+
+
+def test_a_top_combination_that_nobody_gave_is_no_error() -> None:
+    rows = combined_study({"a": [(3, 2), (3, 2)], "b": [(2, 2), (1, 1)]})
+    labels = kt.Judgments.of(rows, scale=kt.Scale.parse("0..3"))
+    found = combined_weights(labels, ["snippet", "page"], [3, 3], draws=0)
+    assert found.frame.select("level", "weight", "n").row(0) == ("3, 3", 1, 0)
+    assert found.frame["weight"][1:].to_list() == [0, 0, 0]
+    assert any("no judge gave [3, 3], the top combination" in note for note in found.notes)
+    with pytest.raises(kt.BadInput, match="a level of the scale"):
+        combined_weights(labels, ["snippet", "page"], [3, 9], draws=0)
 
 
 def test_data_that_cannot_tell_says_so() -> None:

@@ -8,7 +8,7 @@ from karat.stats.arrays import Floats, Ints
 
 
 def binomial_tail(need: Ints | int, of: int, p: Floats | float) -> Floats:
-    """P(at least `need` of `of` say yes), each with probability p; NaN where that is unknown.
+    """P(at least `need` of `of` say yes), each with probability p; NaN where p is, unless nobody needs to.
 
     >>> [round(float(binomial_tail(m, n - 1, 0.30)), 3) for m, n in [(1, 3), (2, 3), (2, 4), (2, 5)]]
     [0.51, 0.09, 0.216, 0.348]
@@ -17,7 +17,8 @@ def binomial_tail(need: Ints | int, of: int, p: Floats | float) -> Floats:
 
     least, chance = np.asarray(need), np.asarray(p, dtype=np.float64)
     some = betainc(np.clip(least, 1, of), np.clip(of - least + 1, 1, of), chance) if of else np.zeros_like(chance)
-    tail: Floats = np.where(np.isnan(chance), np.nan, np.where(least <= 0, 1.0, np.where(least > of, 0.0, some)))
+    unless_none: Floats = np.where(np.isnan(chance), np.nan, np.where(least > of, 0.0, some))
+    tail: Floats = np.where(least <= 0, 1.0, unless_none)
     found: Floats = tail[()]  # a number for numbers
     return found
 

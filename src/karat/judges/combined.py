@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.level_counts import FEW_LABELS, used, votes, with_names
+from karat.judges.level_counts import FEW_LABELS, top_level, used, votes, with_names
 from karat.judges.user_model import UserModel
 from karat.labels import Panel
 from karat.labels.panel import numbered
@@ -40,8 +40,8 @@ def combined_weights(
 
     `parts` are values of `column`, such as ("snippet", "page") of surface, or some aspects; a judge's labels on all
     parts of a document make its combined level. p_top is the share of other judges who give the combination `top` when
-    one gave this one, grades above it in a part counting as its; `zero` sets combinations to 0, as {"page": 0} does
-    for all with a page of the lowest level. `alone` is what the last part's level is worth by itself, as the paper has
+    one gave this one, grades above it in a part counting as its; `zero` sets combinations to 0: {"page": 0} those whose
+    page has grade 0 or lower. `alone` is what the last part's level is worth by itself, as the paper has
     it for pages: what is less in `weight` is what the other parts take from it.
 
     >>> rows = [{"query": "q", "doc": d, "judge": j, "surface": s, "label": n}
@@ -69,13 +69,13 @@ def combined_weights(
     }
     # The top combination is what all others are compared with, so it leads whatever its own weight is.
     lead = pl.int_range(pl.len()) == pl.len() - 1
-    found = levels.hstack(pl.DataFrame(figures)).with_columns(lead=lead).filter(pl.col("n") > 0)
+    found = levels.hstack(pl.DataFrame(figures)).with_columns(lead=lead).filter((pl.col("n") > 0) | pl.col("lead"))
     worth = UserModel(votes(by_itself, by_itself.grades), level, 0, seed).weights(at_least, of)
     found = found.with_columns(alone=pl.col(parts[-1]).replace_strict(worth, default=None))
     for part, lowest in (zero or {}).items():
         if part not in parts:
             raise BadInput.at("the part that is worth nothing", expected=f"one of {', '.join(parts)}", found=part)
-        fixed = pl.col(part) == lowest
+        fixed = pl.col(part) <= lowest
         found = found.with_columns(
             pl.when(fixed).then(0.0).otherwise("weight").alias("weight"),
             pl.when(fixed & (part == parts[-1])).then(0.0).otherwise("alone").alias("alone"),
@@ -111,6 +111,8 @@ def combined_levels(
             expected=f"two or more values of {column}, and a top level for each",
             found=", ".join(parts) + (f" (no {', '.join(missing)})" if missing else ""),
         )
+    for grade in top:
+        top_level(panel, grade)
     item = ["query", "doc"]
     rows = panel.items.select(*item, column)[panel.item].with_columns(
         pl.Series("judge", panel.judge), pl.Series("group", panel.group), pl.Series("label", panel.value)
@@ -124,10 +126,12 @@ def combined_levels(
     wide = wide.with_columns(pl.col(part).clip(upper_bound=float(most)) for part, most in zip(parts, top, strict=True))
     said = [pl.col(part).map_elements(panel.said, return_dtype=pl.String) for part in parts]
     is_top = pl.all_horizontal(pl.col(part) == float(most) for part, most in zip(parts, top, strict=True))
-    levels = wide.select(parts).unique().sort(is_top, *parts).with_columns(level=pl.concat_str(said, separator=", "))
+    notes = [f"{count(sum(above), 'label')} above the top level as top"] if sum(above) else []
     if not wide.select(is_top.any()).item():
-        wanted = ", ".join(panel.said(grade) for grade in top)
-        raise BadInput.at("the top combination", expected="one that some judge gave", found=wanted)
+        notes.append(f"no judge gave [{', '.join(panel.said(grade) for grade in top)}], the top combination")
+    best = pl.DataFrame({part: [float(most)] for part, most in zip(parts, top, strict=True)})
+    levels = pl.concat([wide.select(parts), best]).unique().sort(is_top, *parts)
+    levels = levels.with_columns(level=pl.concat_str(said, separator=", "))
     number = levels.select(parts).with_row_index("number")
     grade = wide.join(number, on=list(parts), how="left", maintain_order="left")["number"].to_numpy().astype(np.int64)
     items, place = numbered(wide.select(item))
@@ -143,7 +147,7 @@ def combined_levels(
         grade=grade,
         gold=np.full(items.height, -1),
         gold_weight=np.ones(items.height),
-        notes=(*panel.notes, *([f"{count(sum(above), 'label')} above the top level as top"] if sum(above) else [])),
+        notes=(*panel.notes, *notes),
     )
     if all_labels:
         return used(together, all_labels=True), levels

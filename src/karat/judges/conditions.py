@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.condition_tests import condition_tests
-from karat.judges.level_counts import FEW_LABELS, Votes, levels_of, merged, need_labels, used, votes
+from karat.judges.level_counts import FEW_LABELS, Votes, levels_of, need_labels, top_level_notes, used, votes
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
@@ -64,7 +64,7 @@ def disagreement_by(
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     panel = used(panel, min_labels, most_labels, all_labels)
-    notes, rows = [*panel.notes, *merged(panel, levels[-1])], []
+    notes, rows = [*panel.notes, *top_level_notes(panel, levels[-1])], []
     parts = list(_by_value(panel, columns, levels, min_labels, notes))
     if LIST_QUALITY in columns and LIST_QUALITY not in panel.frame.columns:
         notes.append(f"lists are of {' and '.join(_list_columns(panel))}; told from labels other than the two compared")

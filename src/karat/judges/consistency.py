@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.level_counts import level_of, levels_of, merged, used, with_names
+from karat.judges.level_counts import level_of, levels_of, top_level_notes, used, with_names
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
@@ -69,7 +69,7 @@ def consistency(
     names = ["kind", "level", "p", "sd", "draws"]
     table = pl.DataFrame(rows, schema=names, schema_overrides={"draws": pl.List(pl.Float64)}, orient="row")
     judged = f"{count(int(twice.sum()), 'time')} a judge judged a document twice or more"
-    notes = (*panel.notes, *merged(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
+    notes = (*panel.notes, *top_level_notes(panel, levels[-1]), f"{judged}, {draws:,} draws, seed {seed}")
     said = _finding(exact, panel.said(levels[-1]))
     drawing = _histograms(table, panel, levels[-1], f"{judged}, {draws:,} draws, seed {seed}") if draws else None
     return Result(table, said, notes, scale=panel.scale, columns=("kind", "level", "p", "sd"), drawing=drawing)

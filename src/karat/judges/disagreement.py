@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.level_counts import FEW_LABELS, levels_of, merged, need_labels, used, votes
+from karat.judges.level_counts import FEW_LABELS, levels_of, need_labels, top_level_notes, used, votes
 from karat.judges.user_model import UserModel
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
@@ -149,7 +149,8 @@ def disagreement(
     >>> model.p.round(3).tolist()
     [0.0, 0.5, 0.5]
 
-    `top` is the level that users want (by default the highest label); grades above it count as top. Use it when some
+    `top` is the level that users want (by default the scale's highest grade, or the highest label where no scale is
+    given); grades above it count as top. Use it when some
     documents have labels of several people; judges who were paid to agree, or copied each other, tell nothing about
     users. A judge's own second label is nobody else's (`karat.labels.Panel` has other policies).
 
@@ -161,7 +162,7 @@ def disagreement(
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     found = votes(used(panel, min_labels, most_labels, all_labels), levels, min_labels)
-    notes, given = [*found.panel.notes, *merged(panel, levels[-1])], found.counts.sum(axis=0)
+    notes, given = [*found.panel.notes, *top_level_notes(panel, levels[-1])], found.counts.sum(axis=0)
     if not given[:-1].any():
         raise Undefined(
             f"every document with {min_labels} labels was called {panel.said(levels[-1])} by everybody: nothing is "

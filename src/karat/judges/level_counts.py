@@ -174,24 +174,39 @@ def level_of(panel: Panel, levels: Sequence[float] | Floats) -> Ints:
     return np.minimum(np.searchsorted(levels, panel.value), len(levels) - 1)
 
 
+def top_level(panel: Panel, top: float | None = None) -> float:
+    """The top level: `top`, or the highest grade of the scale; without a scale, of the labels.
+
+    With a scale, any of its grades may be the top level, whether or not a judge used it.
+    """
+    known: list[float] = (panel.grades[np.unique(panel.grade)] if panel.scale is None else panel.grades).tolist()
+    top = known[-1] if top is None else float(top)
+    if top not in known:
+        names = ", ".join(panel.said(grade) for grade in known)
+        source = "label of these judgments" if panel.scale is None else "level of the scale"
+        raise BadInput.at("the top level", expected=f"a {source} ({names})", found=panel.said(top))
+    return top
+
+
 def levels_of(panel: Panel, top: float | None = None) -> list[float]:
-    """The levels that somebody gave, lowest first, up to the top one: by default the highest of them."""
-    grades: list[float] = panel.grades[np.unique(panel.grade)].tolist()
-    top = grades[-1] if top is None else float(top)
-    if top not in grades:
-        seen = ", ".join(panel.said(grade) for grade in grades)
-        raise BadInput.at("the top level", expected=f"a label of these judgments ({seen})", found=panel.said(top))
-    levels = [grade for grade in grades if grade < top] + [top]
+    """The levels below the top one that somebody gave, lowest first, and the top level."""
+    top = top_level(panel, top)
+    given: list[float] = panel.grades[np.unique(panel.grade)].tolist()
+    levels = [grade for grade in given if grade < top] + [top]
     if len(levels) < 2:
         raise Undefined("every label is at the top level: nothing is known of what others say about lower ones")
     return levels
 
 
-def merged(panel: Panel, top: float) -> list[str]:
-    """A note on the labels above the top level, which count as top."""
+def top_level_notes(panel: Panel, top: float) -> list[str]:
+    """Notes on labels above the top level, which count as top, and on a top level that nobody gave."""
     above = panel.grades[np.unique(panel.grade[panel.value > top])]
     names = ", ".join(panel.said(grade) for grade in above)
-    return [f"labels above {panel.said(top)} ({names}) count as {panel.said(top)}"] if len(above) else []
+    notes = [f"labels above {panel.said(top)} ({names}) count as {panel.said(top)}"] if len(above) else []
+    if not (panel.value >= top).any():
+        highest = panel.said(float(panel.value.max()))
+        notes.append(f"no judge gave {panel.said(top)}, the top level; the highest label given is {highest}")
+    return notes
 
 
 def used(panel: Panel, min_labels: int = 2, most_labels: int | None = None, all_labels: bool = False) -> Panel:

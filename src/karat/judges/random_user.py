@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.level_counts import FEW_LABELS, levels_of, need_labels, used
+from karat.judges.level_counts import FEW_LABELS, levels_of, need_labels, top_level, top_level_notes, used
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
@@ -53,11 +53,7 @@ def random_user(
     if alike:
         need_labels(panel if given is None else panel.kept(panel.group == panel.groups.index(given)))
         panel = used(panel, all_labels=all_labels)
-    grades = levels_of(panel)
-    least = grades[-1] if top is None else float(top)
-    if least not in grades:
-        seen = ", ".join(panel.said(grade) for grade in grades)
-        raise BadInput.at("the level", expected=f"a label of these judgments ({seen})", found=panel.said(least))
+    grades, least = levels_of(panel), top_level(panel, top)
     seen_counts, users = (_counts(panel, grades, name) for name in (given, group))
     content = np.array(grades) >= least
     size, others = seen_counts.sum(axis=1), users.sum(axis=1) - alike
@@ -82,7 +78,8 @@ def random_user(
         f"probability {row['weight']:.3f}{interval_said(row['weight_low'], row['weight_high'], level, 3)}."
     )
     gains = ",".join(f"{one['level']:g}:{one['weight']:.3f}" for one in frame.to_dicts())
-    notes = [*panel.notes, f"{count(int(kept.sum()), 'document')} with labels of both, {len(number)} queries"]
+    unused = top_level_notes(panel, least) if not (panel.value >= least).any() else []
+    notes = [*panel.notes, *unused, f"{count(int(kept.sum()), 'document')} with labels of both, {len(number)} queries"]
     notes.append(f"as gains of any measure, in every command: nDCG(gains={{{gains}}})@10")
     if len(number) < FEWEST and draws:
         notes.append(f"{count(len(number), 'query', 'queries')}: too few for intervals")

@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges.chances import binomial_tail
-from karat.judges.level_counts import level_of, levels_of, merged, used, votes, with_names
+from karat.judges.level_counts import level_of, levels_of, top_level_notes, used, votes, with_names
 from karat.labels import Panel
 from karat.measures import Gains
 from karat.records import LabelsLike, Result
@@ -71,7 +71,7 @@ def robustness(labels: LabelsLike, top: float | None = None, *, all_labels: bool
         f"{best['measure']} varies least between judges: mean {best['mean']:.3f}, sd {best['sd']:.3f} over "
         f"{count(best['n_queries'], 'query', 'queries')} ranked by one judge and scored by another."
     )
-    notes = [*panel.notes, *merged(panel, levels[-1])]
+    notes = [*panel.notes, *top_level_notes(panel, levels[-1])]
     notes.append("ties in any order; to users, levels up to 0, or the lowest, are worth nothing")
     left = table.filter(pl.col("n") < len(query)).group_by("n", maintain_order=True).agg(pl.col("measure"))
     notes += [

@@ -18,7 +18,9 @@ from karat.errors import BadInput
 from karat.records import Judgments, Result
 from karat.records.base import count
 
-top = click.option("--top", metavar="LEVEL", help="The level that users want, by its grade or name.")
+top = click.option(
+    "--top", metavar="LEVEL", help="The level that users want, by its grade or name (default: the scale's highest)."
+)
 all_labels = click.option("--all-labels", is_flag=True, help="Use also labels asked only where the first two differed.")
 min_labels = click.option("--min-labels", default=2, metavar="N", help="Use documents with at least so many labels.")
 max_labels = click.option(
@@ -32,7 +34,10 @@ of_users = click.option("--of", "of_users", type=int, metavar="N", help="Of so m
 
 labels = click.argument("labels", metavar="LABELS...", nargs=-1, required=True)
 zero = click.option(
-    "--zero", metavar="PART=LEVEL", multiple=True, help="Combined levels with this are worth nothing, as page=0."
+    "--zero",
+    metavar="PART=LEVEL",
+    multiple=True,
+    help="Combined levels with this grade or a lower one are worth nothing, as page=0.",
 )
 without_spammers = click.option(
     "--without-spammers", is_flag=True, help="Leave out judges who do not look at the documents; tell both figures."
