@@ -111,8 +111,8 @@ def combined_levels(
             expected=f"two or more values of {column}, and a top level for each",
             found=", ".join(parts) + (f" (no {', '.join(missing)})" if missing else ""),
         )
-    for grade in top:
-        top_level(panel, grade)
+    for most in top:
+        top_level(panel, most)
     item = ["query", "doc"]
     rows = panel.items.select(*item, column)[panel.item].with_columns(
         pl.Series("judge", panel.judge), pl.Series("group", panel.group), pl.Series("label", panel.value)
