@@ -195,7 +195,8 @@ def test_one_systems_score_is_not_refused_in_words_about_a_comparison(study: dic
     tsv = karat("score", study["labels.csv"], study["A.run"], "-m", "P@10", "--gold", study["gold.csv"], "--tsv").stdout
     heads, row = (line.split("\t") for line in tsv.splitlines())
     found = dict(zip(heads, row, strict=True))
-    assert float(found["corrected_low"]) < float(found["corrected"]) < float(found["corrected_high"])
+    assert float(found["low"]) < float(found["value"]) < float(found["high"])
+    assert float(found["uncorrected_low"]) < float(found["uncorrected"]) < float(found["uncorrected_high"])
 
 
 def test_one_run_alone_is_sent_to_karat_score(study: dict[str, str]) -> None:

@@ -184,7 +184,10 @@ def test_gold_labels_put_a_corrected_score_beside_the_naive_one(tmp_path: Path) 
     done = karat(*words)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["corrected"][0]["value"] == pytest.approx(0.3)
+    score = document["systems"][0]["scores"]["P@10"]
+    assert score["value"] == pytest.approx(0.3)
+    assert score["uncorrected"]["value"] == 1.0
+    assert score["n_gold"] == 200
     refused = karat("score", *files, "--calibrate", "none")
     assert refused.returncode == 2
     assert "--calibrate would do nothing" in refused.stderr

@@ -167,14 +167,13 @@ def test_one_system_has_a_corrected_score_beside_the_naive_one() -> None:
     known = study.judgments(study.truth).frame.select("query", "doc", "label")
     scores = kt.score(study.judgments(), run, names, gold=plan.frame.drop("label").join(known, on=["query", "doc"]))
     right = kt.score(known, run, names, draws=0).means
-    assert scores.corrected is not None
-    for row, true in zip(scores.corrected.iter_rows(named=True), right.iter_rows(named=True), strict=True):
+    for row, true in zip(scores.means.iter_rows(named=True), right.iter_rows(named=True), strict=True):
         if row["measure"] == "AP":
             assert np.isnan(row["value"])
             assert "whole queries" in row["reason"]
         else:
             assert row["low"] < true["value"] < row["high"]
-    assert "Corrected with" in scores.finding
+    assert "corrected with" in scores.finding
 
 
 def test_ndcg_of_one_system_needs_gold_labels_of_what_the_best_list_may_hold() -> None:
@@ -182,17 +181,15 @@ def test_ndcg_of_one_system_needs_gold_labels_of_what_the_best_list_may_hold() -
     shown = study.rank[:, 1] <= 10
     gold = study.gold(shown & (np.random.default_rng(2).random(len(shown)) < 0.5), np.full(len(shown), 0.5))
     scores = kt.score(study.judgments(), study.runs()[1], ["nDCG@10", "P@10"], gold=gold)
-    assert scores.corrected is not None
-    assert scores.corrected["value"].is_nan().to_list() == [True, False]
-    assert "the best list may hold" in scores.corrected["reason"][0]
+    assert scores.means["value"].is_nan().to_list() == [True, False]
+    assert "the ideal ranking" in scores.means["reason"][0]
 
 
 def test_gold_drawn_to_tell_systems_apart_gives_no_score_of_their_own() -> None:
     study = graded_pair(80, seed=4)
     scores = kt.score(study.judgments(), study.runs(), ["nDCG@10"], gold=gold_for_ndcg(study, 200, 1))
-    assert scores.corrected is not None
-    assert scores.corrected["value"].is_nan().all()
-    assert "tell systems apart" in scores.corrected["reason"][0]
+    assert scores.means["value"].is_nan().all()
+    assert "count equally for all systems" in scores.means["reason"][0]
 
 
 @pytest.mark.parametrize(("uniform", "corrected"), [(0.0, False), (0.3, True)])
@@ -204,10 +201,9 @@ def test_a_plan_for_two_systems_gives_one_of_them_no_score_unless_a_part_was_dra
     plan = plan_gold(study.judgments(), study.runs(), n=300, uniform=uniform, seed=1).to_frame().drop("label")
     gold = plan.join(study.judgments(study.truth).frame.select("query", "doc", "label"), on=["query", "doc"])
     scores = kt.score(study.judgments(), study.runs()[1], ["P@10", "RR@10"], gold=gold)
-    assert scores.corrected is not None
-    assert scores.corrected["value"].is_not_nan().to_list() == [corrected, corrected]
+    assert scores.means["value"].is_not_nan().to_list() == [corrected, corrected]
     if not corrected:
-        assert "drawn to tell systems apart" in scores.corrected["reason"][0]
+        assert "sampled to compare systems" in scores.means["reason"][0]
 
 
 def test_a_plan_for_one_systems_rr_corrects_its_rr() -> None:
@@ -217,8 +213,7 @@ def test_a_plan_for_one_systems_rr_corrects_its_rr() -> None:
     plan = plan_gold(study.judgments(), run, "RR", 200, seed=1).to_frame().drop("label")
     known = study.judgments(study.truth).frame.select("query", "doc", "label")
     scores = kt.score(study.judgments(), run, ["RR"], gold=plan.join(known, on=["query", "doc"]))
-    assert scores.corrected is not None
-    row, true = scores.corrected.row(0, named=True), kt.score(known, run, ["RR"], draws=0).means["value"][0]
+    row, true = scores.means.row(0, named=True), kt.score(known, run, ["RR"], draws=0).means["value"][0]
     assert row["low"] < true < row["high"]
 
 
@@ -242,9 +237,8 @@ def test_gold_drawn_by_rank_gives_no_score_by_a_measure_that_does_not_tell_ranks
         label=pl.Series([float(truth[q][doc]) for q, doc in plan.select("query", "doc").iter_rows()])
     )
     scores = kt.score(labels, {"a": a, "b": b}, ["P@10"], gold=gold)
-    assert scores.corrected is not None
-    assert scores.corrected["value"].is_nan().all()
-    assert "tell systems apart" in scores.corrected["reason"][0]
+    assert scores.means["value"].is_nan().all()
+    assert "sampled to compare systems" in scores.means["reason"][0]
 
 
 def test_a_further_column_sharpens_the_verdict_and_a_missing_one_is_named() -> None:

@@ -90,7 +90,7 @@ def test_gold_labels_leave_counts_and_geometric_means_alone() -> None:
     labels = {f"q{n}": {"a": 1, "b": 0} for n in range(12)}
     run = {f"q{n}": {"a": 2.0, "b": 1.0} for n in range(12)}
     gold = [{"query": f"q{n}", "doc": "a", "label": 1, "probability": 1.0} for n in range(12)]
-    corrected = kt.score(labels, run, ["P@1", "GMAP", "NumRet"], gold=gold).corrected
-    assert corrected is not None
-    assert corrected["measure"].to_list() == ["P@1", "GMAP"]
+    corrected = kt.score(labels, run, ["P@1", "GMAP", "NumRet"], gold=gold).means
+    assert corrected["n_gold"].to_list() == [12, 0, 0]
+    assert corrected["value"][2] == 24, "a count is what it is"
     assert corrected["reason"][1] == "its mean over queries is no ordinary one"

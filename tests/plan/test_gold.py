@@ -127,6 +127,6 @@ def test_rbp_spends_no_label_on_what_it_hardly_looks_at() -> None:
     own = plan_gold(labels, {"a": runs["a"]}, "RBP", 200)
     assert max(int(doc[1:]) for doc in own.frame["doc"]) < 40
     alone = own.frame.with_columns(label=pl.when(pl.col("doc") == "d000").then(1.0).otherwise(0.0))
-    scored = kt.score(labels, {"a": runs["a"]}, "RBP", gold=alone, draws=0).corrected
+    scored = kt.score(labels, {"a": runs["a"]}, "RBP", gold=alone, draws=0).means
     assert scored is not None
     assert scored["value"][0] == pytest.approx(0.2, abs=0.01)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from karat.advice import speak_command_line
 from karat.errors import BadInput
 
 
@@ -35,6 +36,11 @@ class LazyGroup(click.Group):
     ) -> None:
         super().__init__(**{"name": package.rpartition(".")[2], **more})
         self.package, self.sections, self.default, self.file = package, sections, default, file
+
+    def main(self, *args: Any, **more: Any) -> Any:
+        """Run a command; messages then speak of options, not of Python parameters."""
+        with speak_command_line():
+            return super().main(*args, **more)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The words after the group's name, with the default command before them where they name none."""

@@ -65,6 +65,7 @@ Examples:
 @options.relevance_level
 @options.gold
 @options.calibrate
+@options.queries_are
 @options.queries
 @only_queries
 @options.by_query
@@ -88,6 +89,7 @@ def score(
     relevance_level: float | None,
     gold: str | None,
     calibrate: bool | tuple[str, ...],
+    queries_are: str,
     queries: str | None,
     only: str | None,
     by_query: bool,
@@ -104,9 +106,9 @@ def score(
 
     LABELS are qrels, CSV, JSON lines, Parquet or a Quepid book; each RUN has TREC's six columns, or is CSV, JSON
     lines or Parquet. Files may be packed (.gz, .zst); - is standard input. LABELS may be a study's folder: then labels
-    and scale are the study's, and its runs are scored unless some are named. With --gold, the labels of a trusted
-    judge for a sample of documents (karat plan gold draws it), every score that can be corrected is, beside the naive
-    one. With --spark, LABELS and RUN are files, folders or globs that Spark reads (Parquet, CSV, TREC's lines).
+    and scale are the study's, and its runs are scored unless some are named. With --gold, trusted labels for a
+    sample of documents (karat plan gold draws it), scores are corrected for label errors and shown with the uncorrected
+    ones. With --spark, LABELS and RUN are files, folders or globs that Spark reads (Parquet, CSV, TREC's lines).
     """
     files, names = measures_among(runs, measure)
     tool = profile_named(profile)
@@ -129,6 +131,7 @@ def score(
     for path in files if Path(labels).is_dir() else [labels, *files]:
         File(path).check()
     if gold is None:
+        options.refuse("queries_are", why="without --gold nothing is random on fixed queries")
         options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
     if only is None or "=" not in only:
         options.refuse("queries", why="queries are read for --only COLUMN=VALUE; for those of a file: --only FILE")
@@ -160,14 +163,15 @@ def score(
 
     if gold is not None:
         from karat.estimate.gold_sample import Gold  # scores without gold labels need not wait for it
-        from karat.estimate.score import with_corrected
+        from karat.estimate.score import correct_scores
 
         study, scorer, kept = against()
         lists = [kept.runs(run) for run in read_several(files, ranks=by_rank)]
         plain = scorer.score_all(lists)
         golden = study.gold
         assert golden is not None
-        _tell(with_corrected(plain, scorer, lists, Gold.of(golden), calibrate), form, by_query)
+        fixed = queries_are == "fixed"
+        _tell(correct_scores(plain, scorer, lists, Gold.of(golden), calibrate, fixed=fixed), form, by_query)
         return
     _tell(_score_files(files, lambda: against()[1:], ranks=by_rank), form, by_query)
 
@@ -249,16 +253,13 @@ def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:
 
 
 def _rows(scores: Scores, by_query: bool) -> pl.DataFrame:
-    means = scores.means.select("system", pl.lit("all").alias("query"), "measure", "value", "low", "high", "n")
+    """The means, the best system first, with each query's uncorrected values above them if asked for."""
+    means = scores.to_frame().select("system", pl.lit("all").alias("query"), pl.exclude("system"))
     order = pl.DataFrame({"system": scores.best_first()}).with_row_index("place")
     rows = means.join(order, on="system", maintain_order="left").sort("place", maintain_order=True).drop("place")
-    if scores.corrected is not None:
-        names = {"value": "corrected", "low": "corrected_low", "high": "corrected_high"}
-        right = scores.corrected.drop("n").rename(names).with_columns(pl.col(*names.values()).fill_nan(None))
-        rows = rows.join(right, on=["system", "measure"], how="left", maintain_order="left")
     if by_query:
-        each = scores.queries.unpivot(index=["system", "query"], variable_name="measure", value_name="value")
-        none = [pl.lit(None, dtype=pl.Float64).alias("low"), pl.lit(None, dtype=pl.Float64).alias("high")]
-        each = each.with_columns(*none, pl.lit(1, dtype=pl.Int64).alias("n"))
+        name = "uncorrected" if scores.has_gold else "value"
+        each = scores.queries.unpivot(index=["system", "query"], variable_name="measure", value_name=name)
+        each = each.with_columns(pl.lit(1, dtype=pl.Int64).alias("n"))
         rows = pl.concat([each, rows], how="diagonal_relaxed").select(rows.columns)
-    return rows.with_columns(pl.col("value", "low", "high").fill_nan(None))
+    return rows.with_columns(pl.col(pl.Float64).fill_nan(None))

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from karat.cli.messages import visible
-from karat.records.number_format import decimals, figure
+from karat.records.number_format import figure
 from karat.scoring import Scores
 from karat.scoring.scores import places_of
 
@@ -46,15 +46,20 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
     out = console()
     say(out, scores.finding)
     systems = scores.best_first()
-    tables = _one_system(scores) if len(systems) == 1 else _many_systems(scores, systems, out.width)
+    if scores.has_gold:
+        tables = _with_uncorrected(scores, out.width)
+    else:
+        tables = _one_system(scores) if len(systems) == 1 else _many_systems(scores, systems, out.width)
     for place, table in enumerate(tables):
         if place:
             out.print()
         out.print(table)
-    if scores.corrected is not None:
-        out.print()
-        _print_corrected(out, scores)
+    for reason, measures in _reasons(scores).items():
+        say(out, f"- {', '.join(measures)} uncorrected: {reason}")
     if by_query:
+        if scores.has_gold:
+            out.print()
+            say(out, "Uncorrected scores by query")
         for system in systems:
             mine = scores.queries.filter(pl.col("system") == system)
             rows = [[row["query"], *(figure(row[m], 4) for m in scores.measures)] for row in mine.iter_rows(named=True)]
@@ -69,22 +74,32 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
         say(out, f"- and {len(scores.notes) - MOST_NOTES:,} more notes, all of them with --json")
 
 
-def _print_corrected(out: Console, scores: Scores) -> None:
-    """Scores by the labels beside those that gold labels correct; why one is not is said once."""
-    assert scores.corrected is not None
-    plain = {(row["system"], row["measure"]): row for row in scores.means.iter_rows(named=True)}
-    rows, reasons = [], dict[str, list[str]]()
-    for row in scores.corrected.iter_rows(named=True):
-        by_labels = plain[row["system"], row["measure"]]["value"]
-        places = decimals(row["low"], row["high"])
-        if row["reason"]:
-            reasons.setdefault(row["reason"], []).append(row["measure"])
-        cell = "-" if math.isnan(row["value"]) else _with_interval(row, places)
-        rows.append([row["system"], row["measure"], figure(by_labels, places), cell, f"{row['n_gold']:,}"])
-    for table in side_by_side(["system", "measure", "by labels", "corrected", "gold"], rows, out.width, lead=2):
-        out.print(table)
-    for reason, measures in reasons.items():
-        say(out, f"- {', '.join(dict.fromkeys(measures))} not corrected: {reason}")
+def _with_uncorrected(scores: Scores, width: int) -> list[Table]:
+    """Corrected scores with their intervals, and the uncorrected ones beside them."""
+    rows = []
+    frame = scores.to_frame()
+    for system in scores.best_first():
+        for row in frame.filter(pl.col("system") == system).iter_rows(named=True):
+            places = places_of(row)
+            score = "-" if math.isnan(row["value"]) else _with_interval(row, places)
+            plain = figure(row["uncorrected"], places)
+            rows.append([system, row["measure"], score, plain, f"{row['n']:,}", f"{row['n_gold']:,}"])
+    heads = ["system", "measure", "corrected", "uncorrected", "queries", "gold"]
+    return side_by_side(heads, rows, width, lead=2)
+
+
+def _reasons(scores: Scores) -> dict[str, list[str]]:
+    """Why some measures could not be corrected, each reason once."""
+    reasons: dict[str, list[str]] = {}
+    if scores.has_gold:
+        for measure, reason in (
+            scores.means.filter(pl.col("reason") != "")
+            .select("measure", "reason")
+            .unique(maintain_order=True)
+            .iter_rows()
+        ):
+            reasons.setdefault(reason, []).append(measure)
+    return reasons
 
 
 def say(out: Console, text: str) -> None:

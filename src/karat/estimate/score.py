@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
+from karat.errors import BadInput
 from karat.estimate.calibration import FEWEST
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_sample import Gold
@@ -26,11 +29,6 @@ from karat.scoring.scores import Scores
 
 #: What a corrected score rests on, and why there is none where the value is missing.
 CORRECTED = {**MEANS, "n_gold": pl.Int64, "reason": pl.String}
-NOT_ALL = (
-    "the gold labels were drawn to tell systems apart and say nothing about what counts alike for all of them (for "
-    "nDCG also what none shows and the best list may hold): draw some for whole lists (karat plan gold with one run, "
-    "or --uniform 0.3)"
-)
 
 
 def score(
@@ -47,6 +45,7 @@ def score(
     seed: int = 0,
     weights: Queries | None = None,
     user_weights: UserWeights | None = None,
+    queries: Literal["sample", "fixed"] = "sample",
 ) -> Scores:
     """How good the rankings of these runs are, by these measures, with intervals over queries.
 
@@ -63,21 +62,27 @@ def score(
     intervals over `draws` resamples of the queries; `weights` gives the subtopics' weights. Measures with udm gains
     take them from how the judges of these labels disagree, or from `user_weights`.
 
-    With `gold`, labels of a trusted judge for a sample of documents with the probability of each draw, every score that
-    can be corrected stands beside the naive one, with an interval that holds however the judge errs; `calibrate` is as
-    in `compare`. The sample must have been drawn to speak for whole lists: `plan_gold` for one system, or with a part
-    drawn uniformly.
+    With `gold`, trusted labels for a sample of documents with their sampling probabilities, the scores are corrected
+    for label errors, and `to_frame()` has the uncorrected score beside each. A score that cannot be corrected is NaN,
+    with the reason. `calibrate` is as in `compare`. The gold sample must cover whole rankings: `plan_gold` for one
+    system, or a sample drawn uniformly. With `queries="fixed"` the corrected intervals are about these queries only,
+    so that only the gold sample is random, and uncorrected scores have no interval.
+
+    >>> gold = [{"query": "q1", "doc": "d2", "label": 2, "probability": 1.0}]
+    >>> kt.score(labels, run, "P@1", gold=gold).to_frame().columns[:7]
+    ['system', 'measure', 'value', 'low', 'high', 'n', 'n_gold']
     """
     judged, trusted = Judgments.of(labels), None
     if gold is not None:
         judged, trusted = split_gold(judged, gold, given_stands=True)
+    check_population(queries, has_gold=trusted is not None)
     scorer = Scorer(
         judged,
         measures,
         profile=profile,
         complete=complete,
         level=level,
-        draws=draws,
+        draws=0 if queries == "fixed" else draws,
         seed=seed,
         weights=weights,
         user_weights=user_weights,
@@ -86,13 +91,33 @@ def score(
     scores = scorer.score_all(lists)
     if trusted is None:
         return scores
-    return with_corrected(scores, scorer, lists, Gold.of(trusted), calibrate)
+    return correct_scores(scores, scorer, lists, Gold.of(trusted), calibrate, fixed=queries == "fixed")
 
 
-def with_corrected(
-    scores: Scores, scorer: Scorer, lists: Sequence[Runs], gold: Gold, calibrate: bool | Sequence[str] = True
+def check_population(queries: str, *, has_gold: bool) -> None:
+    """Refuse fixed queries without gold labels: then nothing is random, and no score has an interval."""
+    if queries not in ("sample", "fixed"):
+        raise BadInput.at("queries", expected="sample or fixed", found=f'"{queries}"')
+    if queries == "fixed" and not has_gold:
+        raise BadInput.at(
+            advise("--queries-are fixed", 'queries="fixed"'),
+            expected="gold labels",
+            found="none",
+            remedy=f"without gold labels nothing is random on fixed queries; {advise('give --gold', 'give gold=')}, or "
+            "treat the queries as a sample",
+        )
+
+
+def correct_scores(
+    scores: Scores,
+    scorer: Scorer,
+    lists: Sequence[Runs],
+    gold: Gold,
+    calibrate: bool | Sequence[str] = True,
+    *,
+    fixed: bool = False,
 ) -> Scores:
-    """The same scores with a corrected one beside each; where there is none, the reason."""
+    """Correct scores with gold labels, keeping the uncorrected ones; a score that cannot be corrected has a reason."""
     runs, notes = together(lists), list(gold.notes)
     columns = None if isinstance(calibrate, bool) else further_columns(scorer.given, calibrate)
     queries, lost = _common(scores)
@@ -100,7 +125,7 @@ def with_corrected(
         common = count(len(queries), "query", "queries")
         notes.append(f"corrected scores are over {common}, which every system answers")
     evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns) if queries else None
-    rows: list[tuple[object, ...]] = []
+    rows: dict[tuple[str, str], tuple[object, ...]] = {}
     for measure, name in zip(scorer.measures, scores.measures, strict=True):
         if isinstance(measure, Judged) or measure.mean == "sum":
             continue  # it counts labels, right or wrong, or documents
@@ -111,7 +136,14 @@ def with_corrected(
             judged = scores.queries.pivot("system", index="query", values=name).sort("query")
             values = judged.filter(pl.col("query").is_in(queries)).select(scores.systems).to_numpy()
             made = with_gold(
-                runs, scorer.by(measure), gold, queries, values, evidence, calibrated=calibrate is not False
+                runs,
+                scorer.by(measure),
+                gold,
+                queries,
+                values,
+                evidence,
+                fixed=fixed,
+                calibrated=calibrate is not False,
             )
             found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
         if found is not None and not found.has_scores:
@@ -120,26 +152,39 @@ def with_corrected(
             notes += [note if note in evidence.notes else f"{name}: {note}" for note in made.notes]
         for place, system in enumerate(scores.systems):
             if found is None:
-                rows.append((system, name, np.nan, np.nan, np.nan, 0, 0, why))
+                rows[system, name] = (system, name, np.nan, np.nan, np.nan, 0, 0, why)
             else:
                 ends = found.interval(place, scores.level)
                 if measure.bounded:
                     ends = (max(ends[0], 0.0), min(ends[1], 1.0))
-                rows.append((system, name, float(found.scores[place]), *ends, found.n_queries, found.n_gold, ""))
-    frame = pl.DataFrame(rows, schema=CORRECTED, orient="row")
-    return replace(scores, corrected=frame, notes=tuple(dict.fromkeys((*scores.notes, *notes))))
+                value, n, n_gold = float(found.scores[place]), found.n_queries, found.n_gold
+                rows[system, name] = (system, name, value, *ends, n, n_gold, "")
+    # What gold labels have nothing to correct in, such as Judged@10, stays as it is.
+    every = [rows.get((row[0], row[1]), (*row, 0, "")) for row in scores.means.iter_rows()]
+    means = pl.DataFrame(every, schema=CORRECTED, orient="row")
+    told = tuple(dict.fromkeys((*scores.notes, *notes)))
+    return replace(scores, means=means, uncorrected=scores.means, notes=told)
 
 
 def _why_not(measure: Measure, evidence: Evidence | None, pool: Pool | None) -> str:
-    """Why there are differences but no scores of their own: what kind of gold labels is missing."""
+    """Why there are differences but no scores of their own: which documents the gold sample does not cover."""
+    whole = advise("karat plan gold with one run, or --uniform 0.3", "plan_gold with one run, or uniform=0.3")
+    if pool is not None and pool.for_differences:
+        return (
+            "the gold labels were sampled to compare systems and do not cover the documents that count equally for "
+            f"all of them; sample some for whole rankings ({whole})"
+        )
     if isinstance(measure, nDCG) and evidence is not None and pool is not None and reaches_all(pool):
         hidden = np.setdiff1d(np.flatnonzero(~np.isnan(evidence.grade)), evidence.rows(pool.docs))
-        if len(hidden):
-            return (
-                f"{count(len(hidden), 'gold label')} only of documents that no list shows where it counts, and the "
-                f"best list may hold such: {FEWEST} are needed, so draw more in all"
-            )
-    return NOT_ALL
+        return (
+            f"the ideal ranking of {measure} may hold documents that no system retrieves, and "
+            f"{count(len(hidden), 'gold label')} cover those; at least {FEWEST} are needed: sample gold labels from "
+            f"all labelled documents ({advise('karat plan gold --uniform 0.3', 'plan_gold(..., uniform=0.3)')})"
+        )
+    return (
+        "the gold labels do not cover the documents that count equally for all systems; sample some for whole "
+        f"rankings ({whole})"
+    )
 
 
 def _common(scores: Scores) -> tuple[list[str], bool]:

@@ -136,7 +136,7 @@ def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:
     """Every system's scores with intervals, the highest in bold, stars where a system differs from the baseline.
 
     The baseline is the first system of the comparisons in `tested`, one for each measure.
-    Scores are corrected where gold labels allow; the first measure then has those of the labels as they are, too.
+    Scores are corrected where gold labels allow, with the uncorrected ones in the next column.
     """
     shown = [found for found in tested if found.verdict != "cannot say"]
     for found in shown:
@@ -150,19 +150,21 @@ def scores_table(scores: Scores, tested: Sequence[Comparison] = ()) -> str:
     stars = {(measure, system): mark(p) for measure, system, p in tests.iter_rows()}
     columns, right = dict[str, dict[str, str]](), dict[str, pl.DataFrame]()
     for measure in scores.measures:
-        plain = scores.means.filter(pl.col("measure") == measure)
+        plain = scores.uncorrected_means.filter(pl.col("measure") == measure)
         mine = {name: stars.get((measure, name), "") for name in scores.systems}
         corrected = corrected_scores(scores, measure)
         if corrected is not None:
             right[measure] = corrected
-            columns[f"{measure}, corrected"] = _column(corrected, mine)
-        if corrected is None or measure == first:
-            columns[measure] = _column(plain, mine if corrected is None else {})
+            columns[measure] = _column(corrected, mine)
+            columns[f"{measure}, uncorrected"] = _column(plain.with_columns(low=math.nan, high=math.nan), {}, corrected)
+        else:
+            lacks_gold = scores.has_gold and (scores.means.filter(pl.col("measure") == measure)["reason"] != "").any()
+            columns[f"{measure}, uncorrected" if lacks_gold else measure] = _column(plain, mine)
     systems = right[first]["system"].to_list() if first in right else scores.best_first()
     lines = [" & ".join([cell(name), *(column[name] for column in columns.values())]) + r" \\" for name in systems]
-    n = sorted({int(number) for number in scores.means["n"]})
+    n = sorted({int(number) for number in scores.uncorrected_means["n"]})
     queries = count(n[0], "query", "queries") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
-    labels = "by the labels as they are" + (" and, where it says so, corrected with gold labels" if right else "")
+    labels = "corrected with gold labels unless marked uncorrected" if right else "by the labels as they are"
     caption = f"Mean scores over {queries} with {scores.level * 100:g} % intervals, {labels}; highest in bold."
     if tested:
         caption += _about_stars(scores, shown, tests, right)
@@ -203,12 +205,15 @@ def _about_stars(scores: Scores, shown: Sequence[Comparison], tests: pl.DataFram
     return said + (f" Not tested, as the data cannot say: {', '.join(silent)}." if silent else "")
 
 
-def _column(rows: pl.DataFrame, marks: dict[str, str]) -> dict[str, str]:
-    """The figures of each system by one measure, the highest of several in bold."""
+def _column(rows: pl.DataFrame, marks: dict[str, str], beside: pl.DataFrame | None = None) -> dict[str, str]:
+    """The figures of each system by one measure, the highest of several in bold.
+
+    A column beside another has as many decimals as that one.
+    """
     best = rows["value"].fill_nan(None).max() if rows.height > 1 else None
     said = {}
     # A column has as many decimals as its widest interval supports.
-    known = rows.filter(pl.col("low") < pl.col("high")).select("low", "high").rows()
+    known = (rows if beside is None else beside).filter(pl.col("low") < pl.col("high")).select("low", "high").rows()
     places = min((decimals(low, high) for low, high in known), default=4)
     for row in rows.iter_rows(named=True):
         value = f"{row['value']:.{places}f}"

@@ -169,7 +169,20 @@ def _by_measure(scores: Scores) -> pl.DataFrame:
         pl.col(name).replace_strict({one: place for place, one in enumerate(order)}, return_dtype=pl.Int64)
         for name, order in (("measure", scores.measures), ("system", scores.best_first()))
     )
-    return scores.means.sort(measures, systems).select("measure", pl.exclude("measure"))
+    rows = scores.means.select("measure", "system", "value", "low", "high")
+    if scores.has_gold:
+        # A corrected score stands above the uncorrected one; what gold labels have no bearing on stands alone.
+        corrected = scores.means["n_gold"] > 0
+        beside = corrected | scores.means["value"].is_nan()
+        word = pl.Series("labels", corrected).replace_strict({True: "corrected", False: None}, return_dtype=pl.String)
+        plain = scores.uncorrected_means.filter(beside).select(rows.columns)
+        rows = pl.concat(
+            [
+                rows.with_columns(word).filter(~pl.col("value").is_nan()),
+                plain.with_columns(labels=pl.lit("uncorrected")),
+            ]
+        ).select("measure", "system", "labels", "value", "low", "high")
+    return rows.sort(measures, systems, maintain_order=True)
 
 
 def _word(value: Any) -> str:

@@ -206,7 +206,7 @@ def _headline(found: list[Comparison], scored: list[Scores], sections: list[Sect
         return f"{in_a_few_words(found[0])}.", f"{found[0].reason}."
     if scored:
         said = next(section for section in sections if section.name == "scores")
-        corrected = scored[0].corrected is not None and said.figures
+        corrected = scored[0].has_gold and said.figures
         return (f"{said.figures[0].title}.", said.said[0]) if corrected else (scored[0].finding, "")
     first = [section.said[0] for section in sections if not section.missing]
     return (f"{short(first[0])}." if first else "The data does not allow a verdict."), ""

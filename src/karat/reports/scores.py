@@ -21,11 +21,11 @@ AS_THEY_ARE, CORRECTED = "as they are", "corrected with gold labels"
 def scores_section(scores: Scores, found: Comparison | None) -> Section:
     """Every system's scores with intervals, and the corrected ones beside them where gold labels allow."""
     first = scores.measures[0]
-    plain = scores.means.filter(pl.col("measure") == first).select("system", "value", "low", "high", "n")
+    plain = scores.uncorrected_means.filter(pl.col("measure") == first).select("system", "value", "low", "high", "n")
     rows = plain.with_columns(labels=pl.lit(AS_THEY_ARE))
     corrected = corrected_scores(scores, first)
     order, said = scores.best_first(), [scores.finding]
-    if scores.corrected is not None:  # and the measure that decides cannot be: the verdict above may say otherwise
+    if scores.has_gold:  # and the measure that decides cannot be: the verdict above may say otherwise
         said = [f"By the labels as they are: {scores.finding}"]
     if corrected is not None:
         order = corrected["system"].to_list()
@@ -39,12 +39,15 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
         pl.col("labels") != AS_THEY_ARE,
     )
     figure = _figure(rows, scores, corrected, said[0])
-    tables, notes = [Table("All measures, by the labels as they are", _wide(scores.means, scores))], list(scores.notes)
-    if scores.corrected is not None:
-        known = scores.corrected.filter(pl.col("value").is_not_nan())
+    tables, notes = (
+        [Table("All measures, by the labels as they are", _wide(scores.uncorrected_means, scores))],
+        list(scores.notes),
+    )
+    if scores.has_gold:
+        known = scores.means.filter(pl.col("value").is_not_nan() & (pl.col("n_gold") > 0))
         if known.height:
             tables.append(Table("The measures that gold labels correct", _wide(known, scores)))
-        silent = scores.corrected.filter(pl.col("value").is_nan() & (pl.col("measure") != first))
+        silent = scores.means.filter((pl.col("reason") != "") & (pl.col("measure") != first))
         for (why,), mine in silent.group_by(["reason"], maintain_order=True):
             names = ", ".join(mine["measure"].unique(maintain_order=True))
             notes.append(f"not corrected with gold labels: {names}: {why}")
@@ -56,16 +59,18 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
 
 def corrected_scores(scores: Scores, measure: str) -> pl.DataFrame | None:
     """The scores that gold labels correct, best first; none where there are no gold labels, or these cannot."""
-    if scores.corrected is None:
+    if not scores.has_gold:
         return None
-    mine = scores.corrected.filter((pl.col("measure") == measure) & pl.col("value").is_not_nan())
+    mine = scores.means.filter((pl.col("measure") == measure) & (pl.col("n_gold") > 0) & pl.col("value").is_not_nan())
     return mine.sort("value", descending=True, maintain_order=True) if mine.height else None
 
 
 def _both(scores: Scores, corrected: pl.DataFrame) -> str:
     """The highest score, by the labels as they are and corrected, in words."""
-    measure, naive = scores.measures[0], scores.best_first()[0]
-    row = scores.means.filter((pl.col("measure") == measure) & (pl.col("system") == naive)).row(0, named=True)
+    measure, naive = scores.measures[0], scores.best_first(uncorrected=True)[0]
+    row = scores.uncorrected_means.filter((pl.col("measure") == measure) & (pl.col("system") == naive)).row(
+        0, named=True
+    )
     best = corrected.row(0, named=True)
     if corrected.filter(pl.col("value") > best["value"] - EQUAL).height > 1:
         return f"Corrected with gold labels, several systems share the highest {measure}: {_said(best)}."
@@ -96,7 +101,7 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
     how = f"Mean over queries with {scores.level * 100:g} % intervals; "
     if corrected is None:
         # Gold is for what the verdict rests on: scores that gold labels do not correct are none of it.
-        naive = scores.corrected is not None
+        naive = scores.has_gold
         look_at, row = (pl.col("system") == scores.best_first()[0]) & (not naive), pl.col("system")
         how += "labels as they are." if naive else "gold: the highest."
     else:
@@ -110,7 +115,7 @@ def _figure(rows: pl.DataFrame, scores: Scores, corrected: pl.DataFrame | None, 
         places = decimals(top["low"], top["high"])
         title = f"{top['system']} has {measure} {top['value']:.{places}f}"
         title += ", corrected with gold labels" if corrected is not None else ""
-    if corrected is None and scores.corrected is not None:
+    if corrected is None and scores.has_gold:
         title = f"{scores.finding.split(':')[0].rstrip('.')}, by the labels as they are"
     drawn = rows.with_columns(row=row, look_at=look_at)
     chart = charts.dots(drawn, value="value", x_title=measure)

@@ -13,12 +13,14 @@ import polars as pl
 from karat.errors import BadInput
 from karat.measures import parse_measure
 from karat.records.number_format import decimals
-from karat.records.result import ResultBase, rows_of
+from karat.records.result import ResultBase
 from karat.scoring.means import means_over_queries
 from karat.stats import Resampling
 
 #: The ends of an interval are the outermost draws but a few, so a handful of draws has none.
 FEWEST_DRAWS = 100
+#: How the columns of an interval are called beside the one of the value.
+ENDS = {"value": "", "low": "_low", "high": "_high"}
 #: Means that differ by less are the same.
 SAME = 1e-12
 
@@ -28,7 +30,10 @@ class Scores(ResultBase):
     """Mean scores with intervals over queries.
 
     `means` has the columns system, measure, value, low, high, n; `queries` has system, query and one column per
-    measure. Values that are undefined are NaN.
+    measure, always uncorrected. Values that are undefined are NaN.
+
+    With gold labels, the values in `means` are corrected; `n_gold` says with how many gold labels, and `reason` why a
+    score could not be corrected (its value is NaN). `uncorrected` then has the means without gold labels.
     """
 
     means: pl.DataFrame
@@ -39,8 +44,8 @@ class Scores(ResultBase):
     draws: int
     seed: int
     notes: tuple[str, ...] = ()
-    #: Scores corrected with gold labels, and the reason where one cannot be: columns as in `means`, n_gold, reason.
-    corrected: pl.DataFrame | None = None
+    #: The means without gold labels: system, measure, value, low, high, n. None where `means` is uncorrected itself.
+    uncorrected: pl.DataFrame | None = None
 
     @classmethod
     def of_queries(
@@ -75,53 +80,74 @@ class Scores(ResultBase):
         names: list[str] = self.means["system"].unique(maintain_order=True).to_list()
         return names
 
-    def best_first(self) -> list[str]:
-        """The systems by the first measure, highest first, undefined ones last."""
-        first = self.means.filter(pl.col("measure") == self.measures[0])
+    @property
+    def has_gold(self) -> bool:
+        """Whether gold labels were given to correct the scores with."""
+        return self.uncorrected is not None
+
+    @property
+    def uncorrected_means(self) -> pl.DataFrame:
+        """The means that the labels give without gold labels: system, measure, value, low, high, n."""
+        return self.means if self.uncorrected is None else self.uncorrected
+
+    def best_first(self, *, uncorrected: bool = False) -> list[str]:
+        """Rank the systems by the first measure, highest first, undefined ones last.
+
+        Where gold labels cannot correct that measure, the uncorrected scores decide.
+        """
+        first = pl.col("measure") == self.measures[0]
+        rows = self.means.filter(first)
+        if uncorrected or rows["value"].is_nan().all():
+            rows = self.uncorrected_means.filter(first)
         names: list[str] = (
-            first.with_columns(pl.col("value").fill_nan(None))
+            rows.with_columns(pl.col("value").fill_nan(None))
             .sort("value", descending=True, nulls_last=True, maintain_order=True)["system"]
             .to_list()
         )
         return names
 
     def to_frame(self) -> pl.DataFrame:
-        """The mean scores: system, measure, value, low, high, n."""
-        return self.means
+        """Return the mean scores: system, measure, value, low, high, n.
+
+        With gold labels, value, low and high are corrected, and further columns are n_gold, uncorrected,
+        uncorrected_low, uncorrected_high and reason (why a value is missing).
+        """
+        if self.uncorrected is None:
+            return self.means
+        ends = {"value": "uncorrected", "low": "uncorrected_low", "high": "uncorrected_high"}
+        by_labels = self.uncorrected.select("system", "measure", *ends).rename(ends)
+        return self.means.join(by_labels, on=["system", "measure"], how="left", maintain_order="left").select(
+            pl.exclude("reason"), "reason"
+        )
 
     def to_dict(self, by_query: bool = False) -> dict[str, Any]:
-        """The scores as one document; with `by_query` each query's values too."""
+        """Return the scores as one document; with `by_query` each query's uncorrected values too."""
         systems = []
+        rows = self.to_frame()
         for name in self.best_first():
-            rows = self.means.filter(pl.col("system") == name).iter_rows(named=True)
-            entry: dict[str, Any] = {
-                "system": name,
-                "scores": {
-                    row["measure"]: {
-                        "value": _number(row["value"]),
-                        "low": _number(row["low"]),
-                        "high": _number(row["high"]),
-                        "n": row["n"],
-                    }
-                    for row in rows
-                },
-            }
+            mine = rows.filter(pl.col("system") == name).iter_rows(named=True)
+            entry: dict[str, Any] = {"system": name, "scores": {row["measure"]: self._document(row) for row in mine}}
             if by_query:
-                mine = self.queries.filter(pl.col("system") == name)
-                entry["queries"] = {
-                    row["query"]: {measure: _number(row[measure]) for measure in self.measures}
-                    for row in mine.iter_rows(named=True)
+                values = self.queries.filter(pl.col("system") == name).iter_rows(named=True)
+                entry["uncorrected_queries" if self.has_gold else "queries"] = {
+                    row["query"]: {measure: _number(row[measure]) for measure in self.measures} for row in values
                 }
             systems.append(entry)
-        corrected = {} if self.corrected is None else {"corrected": rows_of(self.corrected)}
         return {
             "finding": self.finding,
             "systems": systems,
-            **corrected,
             "profile": self.profile,
             "interval": {"level": self.level, "draws": self.draws, "seed": self.seed},
             "notes": list(self.notes),
         }
+
+    def _document(self, row: dict[str, Any]) -> dict[str, Any]:
+        """One score for JSON: the corrected one, with the uncorrected one beside it."""
+        document = {name: _number(row[name]) for name in ("value", "low", "high")} | {"n": row["n"]}
+        if not self.has_gold:
+            return document
+        by_labels = {name: _number(row[f"uncorrected{end}"]) for name, end in ENDS.items()}
+        return document | {"n_gold": row["n_gold"], "uncorrected": by_labels, "reason": row["reason"]}
 
     def to_latex(self, tested: Sequence[Any] = ()) -> str:
         """The scores as a LaTeX table (booktabs), the highest in bold.
@@ -134,21 +160,39 @@ class Scores(ResultBase):
 
     @property
     def finding(self) -> str:
-        """The finding in words: the highest score, and what gold labels make of it where there are some."""
-        if self.corrected is None:
+        """The finding in words: the highest score, corrected where gold labels allow it."""
+        if self.uncorrected is None:
             return self._by_labels
-        best, first = self.best_first()[0], self.measures[0]
-        mine = (pl.col("system") == best) & (pl.col("measure") == first)
-        row = self.corrected.row(by_predicate=mine, named=True)
+        first, best = self.measures[0], self.best_first()[0]
+        rows = self.means.filter(pl.col("measure") == first)
+        row = rows.row(by_predicate=pl.col("system") == best, named=True)
         if math.isnan(row["value"]):
-            return f"{self._by_labels} It cannot be corrected with gold labels: {row['reason']}."
+            return f"{self._by_labels} Uncorrected, because {row['reason']}."
+        if not row["n_gold"]:  # it counts labels or documents, and gold labels have nothing to correct in it
+            return self._by_labels
+        by_labels = self.uncorrected.filter(pl.col("measure") == first)
+        places = places_of(row)
+        plain = float(by_labels.row(by_predicate=pl.col("system") == best, named=True)["value"])
+        score = f"{row['value']:.{places}f}"
+        if not math.isnan(row["low"]):
+            score += f", {self.level * 100:g}% CI [{row['low']:.{places}f}, {row['high']:.{places}f}]"
         gold = f"{row['n_gold']:,} gold label{'' if row['n_gold'] == 1 else 's'}"
-        return f"{self._by_labels} Corrected with {gold}, {best} has {first} {_cell(row)}."
+        queries = f"{row['n']:,} {'query' if row['n'] == 1 else 'queries'}"
+        rest = f"({queries}, corrected with {gold}; uncorrected {plain:.{places}f})"
+        if len(self.systems) == 1:
+            return f"{best} has {first} {score} {rest}."
+        tied = rows.filter((pl.col("value") - row["value"]).abs() < SAME)["system"].to_list()
+        text = f"Of {len(self.systems)} systems, {self._best(tied)} {first}: {score} {rest}."
+        favoured = self.best_first(uncorrected=True)[0]
+        if favoured not in tied:
+            highest = float(by_labels.row(by_predicate=pl.col("system") == favoured, named=True)["value"])
+            text += f" Uncorrected labels favour {favoured} ({highest:.{places}f})."
+        return text
 
     @property
     def _by_labels(self) -> str:
-        first, best = self.measures[0], self.best_first()[0]
-        rows = self.means.filter(pl.col("measure") == first)
+        first, best = self.measures[0], self.best_first(uncorrected=True)[0]
+        rows = self.uncorrected_means.filter(pl.col("measure") == first)
         row = rows.filter(pl.col("system") == best).row(0, named=True)
         value, low, high = row["value"], row["low"], row["high"]
         if math.isnan(value):
@@ -180,7 +224,7 @@ class Scores(ResultBase):
     def __repr__(self) -> str:
         lines = [self.finding]
         if len(self.measures) > 1 or len(self.systems) > 1:
-            cells = {(row["system"], row["measure"]): _cell(row) for row in self.means.iter_rows(named=True)}
+            cells = {(row["system"], row["measure"]): _cell(row) for row in self.to_frame().iter_rows(named=True)}
             lines += [
                 f"  {name}: " + ", ".join(f"{measure} {cells[name, measure]}" for measure in self.measures)
                 for name in self.best_first()[:20]
@@ -188,13 +232,17 @@ class Scores(ResultBase):
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
 
     def shown(self) -> pl.DataFrame:
-        """A row for each system, the best first, and a column for each measure with its interval."""
-        order = pl.DataFrame({"system": self.best_first()})
-        ends = {"value": "", "low": "_low", "high": "_high"}
+        """A row for each system, the best first, and a column for each measure with its interval.
+
+        With gold labels, the uncorrected score of a measure stands in the column after it.
+        """
+        order, frame = pl.DataFrame({"system": self.best_first()}), self.to_frame()
         for measure in self.measures:
-            mine = self.means.filter(pl.col("measure") == measure)
-            named = mine.select("system", **{f"{measure}{ending}": column for column, ending in ends.items()})
-            order = order.join(named, on="system", how="left", maintain_order="left")
+            mine = frame.filter(pl.col("measure") == measure)
+            ends = {f"{measure}{end}": name for name, end in ENDS.items()}
+            if self.has_gold and ((mine["n_gold"] > 0) | mine["value"].is_nan()).any():
+                ends[f"{measure}_uncorrected"] = "uncorrected"
+            order = order.join(mine.select("system", **ends), on="system", how="left", maintain_order="left")
         return order
 
 
@@ -206,7 +254,10 @@ def places_of(row: Mapping[str, Any]) -> int:
 def _cell(row: dict[str, Any]) -> str:
     places = places_of(row)
     value = "undefined" if math.isnan(row["value"]) else f"{row['value']:.{places}f}"
-    return value if math.isnan(row["low"]) else f"{value} [{row['low']:.{places}f}, {row['high']:.{places}f}]"
+    if row.get("reason"):
+        return f"{row['uncorrected']:.4f} (uncorrected)"
+    cell = value if math.isnan(row["low"]) else f"{value} [{row['low']:.{places}f}, {row['high']:.{places}f}]"
+    return f"{cell} (uncorrected {row['uncorrected']:.{places}f})" if row.get("n_gold") else cell
 
 
 def _number(value: float | None) -> float | None:
