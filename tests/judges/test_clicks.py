@@ -247,6 +247,34 @@ def test_equally_clicked_documents_share_their_querys_answer() -> None:
     assert (found["p_a"], found["p_r"], found["n_queries"]) == (0.5, 0.5, 1)
 
 
+def test_high_labels_are_those_of_each_groups_own_scale() -> None:
+    """Kazai et al. count Key and Nav of one scale, and the two highest of another: 0..2 and 0..4, in one file.
+
+    By hand: the most clicked is labelled 2 by nist, on 0..2, and 2 by the crowd, on 0..4: high for nist alone.
+    """
+    given = {"nist": {"a": 2, "b": 1, "c": 0}, "crowd": {"a": 2, "b": 4, "c": 3}}
+    rows = [
+        {"query": "q", "doc": doc, "label": label, "group": group}
+        for group, labels in given.items()
+        for doc, label in labels.items()
+    ]
+    clicks = Clicks.of({"query": ["q"] * 2, "doc": list("ab"), "clicks": [200, 100]})
+    found = most_clicked(Judgments.of(rows), clicks)
+    assert [row(found, "nist")[name] for name in ("p_a", "high_label")] == [1.0, 1.0]
+    assert [row(found, "crowd")[name] for name in ("p_a", "high_label")] == [0.0, 3.0]
+    said = "no scale given: the two highest labels given count as high: 3 and 4 of crowd, 1 and 2 of nist"
+    assert said in found.notes
+    # One scale for all: 3 and 4 are high for both.
+    one = most_clicked(Judgments.of(rows, scale=Scale.parse("0..4")), clicks)
+    assert [row(one, group)["p_a"] for group in given] == [0.0, 0.0]
+    # A group of two grades has no high ones; the others keep theirs.
+    binary = [r | {"label": min(r["label"], 1)} if r["group"] == "nist" else r for r in rows]
+    part = most_clicked(Judgments.of(binary), clicks)
+    assert np.isnan(row(part, "nist")["p_a"])  # type: ignore[call-overload]
+    assert row(part, "crowd")["p_a"] == 0.0
+    assert any("p_a is undefined for nist" in note for note in part.notes)
+
+
 def test_two_grades_have_no_two_highest() -> None:
     judgments = Judgments.of({"q": {"a": 1, "b": 0}}, scale=Scale.parse("0..1"))
     clicks = Clicks.of({"query": ["q"] * 2, "doc": list("ab"), "clicks": [200, 100]})

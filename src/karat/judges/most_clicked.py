@@ -36,17 +36,19 @@ def most_clicked(
     (1.0, 0.0, 1)
 
     Per group: the most clicked of the documents that the group labelled, if it has `minimum_clicks`. p_a is the share
-    of queries where it has one of the two highest labels of the scale (or `high` and above), p_r the share where no
-    document that the group labelled for the query is higher; queries with one labelled document say nothing there.
-    Documents clicked equally often share their query's answer. `by` splits the queries by what the most clicked
-    document is. A lenient group has a high p_a and a low p_r.
+    of queries where it has one of the two highest labels of the scale (or `high` and above); without a scale, of the
+    labels that the group itself gave, so that a group on a scale of three grades is not held against another's five.
+    `high_label` is the least label that counts as high. p_r is the share where no document that the group labelled for
+    the query has a higher label; queries with one labelled document say nothing there. Documents clicked equally often
+    share their query's figure. `by` splits the queries by what the most clicked document is. A lenient group has a high
+    p_a and a low p_r.
     """
     data = Clicked.of(labels, clicks, by, minimum_clicks)
     notes = list(data.notes)
-    least = _high(data.panel, high, notes)
+    high_labels = _high_labels(data.panel, high, notes)
     cells, parts = list[tuple[str, ...]](), []
     tied = single = 0
-    for group, label in zip(data.panel.groups, data.label, strict=True):
+    for group, label, least in zip(data.panel.groups, data.label, high_labels, strict=True):
         given = ~np.isnan(label)
         best = _largest(data.query, np.where(given, data.clicks, -1), data.queries)
         top = given & (data.clicks > 0) & (data.clicks == best[data.query])
@@ -81,12 +83,13 @@ def most_clicked(
             for n, name in enumerate(("p_a", "p_r"))
             for end, ends in (("", share), ("_low", low), ("_high", high_end))
         ),
-        pl.Series("n_queries", (table.max(axis=(1, 2)) > 0).sum(axis=1) if np.isnan(least) else asked[:, 0]),
+        pl.Series("n_queries", np.where(asked[:, 0] > 0, asked[:, 0], (table.max(axis=(1, 2)) > 0).sum(axis=1))),
         pl.Series("n_relative", asked[:, 1]),
+        pl.Series("high_label", np.repeat(high_labels, len(data.kinds))),
     )
     if draws and np.isnan(low).any():
         notes.append(f"no interval for fewer than {FEWEST} queries, or where all of them agree")
-    return Result(frame, _most_clicked_finding(frame, least, level), tuple(notes))
+    return Result(frame, _most_clicked_finding(frame, level), tuple(notes))
 
 
 def _largest(query: Ints, values: Floats | Ints, queries: int) -> Floats:
@@ -96,30 +99,39 @@ def _largest(query: Ints, values: Floats | Ints, queries: int) -> Floats:
     return largest
 
 
-def _high(panel: Panel, high: float | None, notes: list[str]) -> float:
-    """The least of the high labels: the second highest of the scale; NaN where that says nothing."""
+def _high_labels(panel: Panel, high: float | None, notes: list[str]) -> list[float]:
+    """The least of the high labels of each group: the second highest of its scale; NaN where that says nothing."""
     if high is not None:
-        return high
-    if len(panel.grades) <= 2:
-        notes.append("p_a is undefined: both of two labels would be high; name the least high grade with high")
-        return float("nan")
-    second, first = panel.grades[-2:].tolist()
-    if panel.scale is None:
-        notes.append(f"no scale given: the two highest labels seen, {second:g} and {first:g}, are the high ones")
-    return float(second)
+        return [high] * len(panel.groups)
+    given = [np.unique(panel.value[panel.group == number]) for number in range(len(panel.groups))]
+    scales = given if panel.scale is None else [panel.grades] * len(panel.groups)
+    found = [float(grades[-2]) if len(grades) > 2 else float("nan") for grades in scales]
+    undefined = [group for group, least in zip(panel.groups, found, strict=True) if np.isnan(least)]
+    if undefined:
+        whose = f" for {', '.join(undefined)}" if len(undefined) < len(found) else ""
+        notes.append(f"p_a is undefined{whose}: both of two labels would be high; name the least high grade with high")
+    if panel.scale is None and len(undefined) < len(found):
+        each = [
+            f"{grades[-2]:g} and {grades[-1]:g}" + (f" of {group}" if panel.has_groups else "")
+            for group, grades in zip(panel.groups, scales, strict=True)
+            if len(grades) > 2
+        ]
+        notes.append(f"no scale given: the two highest labels given count as high: {', '.join(each)}")
+    return found
 
 
-def _most_clicked_finding(frame: pl.DataFrame, least: float, level: float) -> str:
-    figure = "p_r" if np.isnan(least) else "p_a"
+def _most_clicked_finding(frame: pl.DataFrame, level: float) -> str:
+    figure = "p_r" if frame["p_a"].is_nan().all() else "p_a"
     known = frame.filter(pl.col(figure).is_not_nan()).sort(figure, descending=True, maintain_order=True)
     if not known.height:
         return "No group labelled the most clicked document of a query."
     row = known.row(0, named=True)
     who = f"{row['group']} ({row['value']})" if "value" in row else row["group"]
-    said = f"gets {least:g} or more from {who} in {in_percent(row, 'p_a', level)} of " if figure == "p_a" else ""
-    best = "none is labelled higher in" if said else f"is labelled no lower than any other by {who} in"
-    relative = "" if np.isnan(row["p_r"]) else f"{best} {in_percent(row, 'p_r', level)}"
+    high = f"gets {row['high_label']:g} or more from {who} in {in_percent(row, 'p_a', level)} of "
+    relative = "" if np.isnan(row["p_r"]) else in_percent(row, "p_r", level)
     queries = count(row["n_queries"], "query", "queries")
-    if not said:
-        return f"The most clicked document {relative} of {queries}."
-    return f"The most clicked document {said}{queries}" + (f", and {relative}." if relative else ".")
+    if figure == "p_r":
+        return f"The most clicked document is labelled no lower than any other by {who} in {relative} of {queries}."
+    return f"The most clicked document {high}{queries}" + (
+        f", and none is labelled higher in {relative}." if relative else "."
+    )

@@ -166,7 +166,7 @@ def confusion(given: Judged, rel: float, depth: int, out: str | None) -> Tables:
             "--high",
             type=float,
             metavar="GRADE",
-            show_default="the second highest of the scale",
+            show_default="the second highest of the scale, or of the group's labels",
             help="From which grade a label of the most clicked document is high.",
         ),
         options.resampling,
