@@ -68,6 +68,15 @@ def test_where_one_system_is_always_left_nobody_is_blamed_for_preferring_it() ->
     assert any("not drawn by lot" in note for note in found.notes)
 
 
+def test_a_judges_repeated_answers_change_no_figure() -> None:
+    """METHODS: one answer a judge and question, the first. A repeat in a second made a careful judge half fast."""
+    rows = study({"ann": careful, "bob": careful})
+    rows = [row | {"seconds": 20.0} for row in rows]
+    again = [row | {"seconds": 1.0, "choice": "left"} for row in rows if row["judge"] == "ann"] * 2
+    once, twice = preference_judges(rows).frame, preference_judges(rows + again).frame
+    assert once.sort("judge").rows() == twice.sort("judge").rows()
+
+
 def test_traps_are_counted_apart() -> None:
     rows = study({"ann": careful, "bob": careful})
     trap = rows[0] | {"trap": True, "expected": "left"}

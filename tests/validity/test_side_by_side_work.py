@@ -21,7 +21,7 @@ def figures(found) -> dict[str, float]:
 
 
 def test_figures_by_hand() -> None:
-    said = [answer("ann", reason="more of them"), answer("ann", seconds=90.0), answer("bob", reason=" ")]
+    said = [answer("ann", reason="more of them"), answer("ann", query="r", seconds=90.0), answer("bob", reason=" ")]
     said += [answer("ann", trap=True, expected="left"), answer("bob", trap=True, expected="right")]
     found = figures(preference_work(said, block=2, draws=0))
     # bob failed the trap. Blocks of two: ann's 30 + 90 s and bob's 30 + 30 s; her trap is the first of another one.
@@ -33,6 +33,17 @@ def test_figures_by_hand() -> None:
         "answers with a comment, share": 0.5,
         "words in a comment, mean": 3.0,
     }
+
+
+def test_a_repeated_answer_is_no_second_answer() -> None:
+    """By hand: two questions, one of them answered three times with a comment: one of two answers has a comment."""
+    said = [answer("ann", reason="more of them")] * 3 + [answer("ann", query="r")]
+    found = preference_work(said, block=2, draws=0)
+    assert figures(found)["answers that count"] == 2
+    assert figures(found)["answers with a comment, share"] == 0.5
+    # The time was spent all the same: blocks of 30 + 30 seconds.
+    assert figures(found)["minutes for a block, median"] == 1.0
+    assert "2 answers of a judge who had answered the same question before: the first counts" in found.notes
 
 
 def test_judges_rejected_in_the_app_are_counted_with_those_who_failed_here() -> None:

@@ -34,7 +34,8 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     (binomial, Holm; only where sides were drawn by lot), most answers in no time, a trap failed (more than the study's
     rules allow, where they are known).
 
-    Traps are in `traps` and `traps_failed` only; of answers to the same question the first counts.
+    Of a judge's answers to the same question the first counts, in every column. Traps are in `traps`, `traps_failed`
+    and the times; each time that a trap is met counts.
     """
     preferences = Preferences.of(preferences)
     check_level(level)
@@ -51,7 +52,8 @@ def preference_judges(preferences: Preferences | FrameLike, *, level: float = 0.
     if named.height < frame.height:
         notes.append(f"{count(frame.height - named.height, 'answer')} without a judge's name left aside")
     table = _sides(told.frame, level)
-    for part in (_majority(told.frame), _pace(named), _traps(named)):
+    once = pl.concat([told.frame, named.filter("trap")], how="diagonal_relaxed")
+    for part in (_majority(told.frame), _pace(once), _traps(named)):
         table = table.join(part, on="judge", how="left", maintain_order="left")
     by_lot = _drawn_by_lot(told.frame)
     if not by_lot:

@@ -12,7 +12,7 @@ from karat.records.base import count
 from karat.stats.arrays import Floats, Ints
 from karat.stats.bootstrap import FEWEST, Resampling
 from karat.stats.signs import share_interval
-from karat.validity.votes import failures_allowed, trusted
+from karat.validity.votes import counted, failures_allowed, trusted
 
 #: The figures, in the order of the paper.
 JUDGES, REJECTED, ANSWERS, MINUTES, COMMENTED, WORDS = (
@@ -30,15 +30,16 @@ def preference_work(
 ) -> Result:
     """Judges and who of them was rejected, how long they took for a block, how many comments they wrote, how long.
 
-    >>> said = [{"query": "q", "left": "a", "right": "b", "choice": "left", "judge": "ann", "seconds": 60.0,
-    ...          "reason": "more relevant"}] * 5
+    >>> said = [{"query": f"q{n}", "left": "a", "right": "b", "choice": "left", "judge": "ann", "seconds": 60.0,
+    ...          "reason": "more relevant"} for n in range(5)]
     >>> preference_work(said).frame.select("figure", "value").rows()[3:]
     [('minutes for a block, median', 5.0), ('answers with a comment, share', 1.0), ('words in a comment, mean', 2.0)]
 
     A judge who failed a trap is rejected (more than the study's rules allow, where they are known); judges whom the app
     rejected are counted with them. A block is so many answers of a judge in a row, traps with them; where the answers
-    have a column `block`, what it says. Figures that the answers cannot give are left out. Shares have Wilson's
-    interval, the others a bootstrap over judges.
+    have a column `block`, what it says. Of a judge's answers to the same question the first counts; repeats count only
+    as time spent. Figures that the answers cannot give are left out. Shares have Wilson's interval, the others a
+    bootstrap over judges.
 
     Reference: Sanderson et al. (SIGIR 2010), sections 3.4, 4.3 and 5.1.
     """
@@ -46,6 +47,11 @@ def preference_work(
     if block < 1:
         raise BadInput.at("a block", expected="1 answer or more", found=str(block))
     kept = trusted(preferences)
+    notes = list(preferences.notes)
+    if len(kept):
+        once = counted(kept)
+        notes += once.notes[len(kept.notes) :]
+        kept = once
     frame = in_order(preferences.frame)
     rows = list[tuple[str, float, float, float, int]]()
     if preferences.has("judge"):
@@ -64,7 +70,7 @@ def preference_work(
         who = pl.col("judge") if kept.has("judge") else pl.int_range(pl.len()).cast(pl.String)
         rows += _of_judges(WORDS, written.select(judge=who, value=pl.col("words").cast(pl.Float64)), resampling)
     table = pl.DataFrame(rows, schema=["figure", "value", "low", "high", "n"], orient="row")
-    return Result(table, _sentence(table, len(kept)), preferences.notes)
+    return Result(table, _sentence(table, len(kept)), tuple(notes))
 
 
 def _failed(preferences: Preferences) -> int:
