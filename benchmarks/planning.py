@@ -1,13 +1,19 @@
 """Planning: is planned power the power there is, may one look early, and how long do many systems take?
 
-python benchmarks/planning.py [--part power|pilots|looking|systems] [--studies 300] [--measure P@10] [--judge fair]
+python benchmarks/planning.py [--part power|real|pilots|looking|systems] [--studies 150] [--measure P@10] [--judge fair]
+
+--part real needs TREC DL 2021 with LLM labels, in ../shared/data/dl21 or the folder dl21 of KARAT_DATA.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +29,9 @@ from karat.stats.sequences import best_r, reaches
 LOOKS, SHARE = 10_000, 0.25
 #: B's own documents are better than A's by so much on the logistic scale.
 SHIFT = 1.0
-JUDGES: tuple[Erring, ...] = ("fair", "by query", "useless")
+JUDGES: tuple[Erring, ...] = ("fair", "by query", "llm")
+#: Runs of TREC DL 2021.
+PAIRS = (("paug_bm25", "mono_h3"), ("watprp", "pash_r2"))
 
 
 def gold_labels(study: GradedPair, measure: str, n: int, seed: int) -> pl.DataFrame:
@@ -49,27 +57,69 @@ def spread_of(measure: str, judge: Erring, queries: int, gold: int, seed: int, d
     return kt.pilot_variance(pilot.judgments(), pilot.runs(), measure, gold=labels)
 
 
-def power(measure: str, judge: Erring, studies: int) -> None:
-    """The share of studies of the planned size in which the default verdict sees the difference."""
-    difference = true_difference(measure)
-    spread = spread_of(measure, judge, 600, 1800, 99, 1)
-    plan = kt.plan_power(difference, spread, shares=[SHARE]).shares.row(0, named=True)
-    seen, values, squares = 0, [], []
-    for seed in range(studies):
-        study = graded_pair(plan["queries"], shift=SHIFT, judge=judge, seed=70_000 + seed)
-        gold = gold_labels(study, measure, plan["gold_labels"], seed)
-        found = kt.compare(study.judgments(), study.runs(), measure, gold=gold, draws=100).methods
-        row = found.filter(pl.col("method") == "ppi").row(0, named=True)
-        seen += row["p"] <= 0.05
-        values.append(row["difference"])
-        squares.append(((row["high"] - row["low"]) / 4) ** 2 * plan["queries"])
-    print(
-        f"  {measure:8} {judge:9} {plan['queries']:4} queries, {plan['gold_labels']:4} gold labels: power "
-        f"{seen / studies:.3f}; difference {difference:.4f}, found {np.mean(values):.4f}; a query's variance planned "
-        f"{spread.at(SHARE) ** 2:.4f}, by intervals {np.mean(squares):.4f}, of estimates "
-        f"{np.var(values) * plan['queries']:.4f}",
-        flush=True,
-    )
+Study = tuple[pl.DataFrame, list[Any], pl.DataFrame]  # labels, runs, true grades
+
+
+def simulated(judge: Erring) -> Callable[[int, int], Study]:
+    """Studies of so many queries, by seed."""
+
+    def study(queries: int, seed: int) -> Study:
+        made = graded_pair(queries, shift=SHIFT, judge=judge, seed=seed)
+        labels, truth = (
+            one.frame.select("query", "doc", "label") for one in (made.judgments(), made.judgments(made.truth))
+        )
+        return labels, list(made.runs()), truth
+
+    return study
+
+
+def real(a: str, b: str) -> tuple[Study, Callable[[int, int], Study]]:
+    """Two runs of TREC DL 2021 with GPT-4's labels and NIST's, and studies of its queries drawn with replacement."""
+    folder = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[2] / "shared" / "data")) / "dl21"
+    text: dict[str, Any] = {"query": pl.String, "doc": pl.String}
+    judged = pl.read_csv(folder / "judges.csv.gz", schema_overrides=text | {"label": pl.Float64})
+    labels = judged.filter(pl.col("judge") == "gpt4-umbrela").drop("judge")
+    truth = pl.read_csv(folder / "nist.csv.gz", schema_overrides=text | {"label": pl.Float64})
+    every = pl.read_csv(folder / "runs.csv.gz", schema_overrides=text)
+    runs = [every.filter(pl.col("system") == name) for name in (a, b)]
+    names = truth["query"].unique().sort().to_list()
+
+    def study(queries: int, seed: int) -> Study:
+        drawn = np.random.default_rng(seed).integers(0, len(names), queries)
+        copies = pl.DataFrame({"query": [names[i] for i in drawn], "copy": [f"{i:05d}" for i in range(queries)]})
+
+        def copied(frame: pl.DataFrame) -> pl.DataFrame:
+            return frame.join(copies, on="query").with_columns(query="copy").drop("copy")
+
+        return copied(labels), [copied(run) for run in runs], copied(truth)
+
+    return (labels, runs, truth), study
+
+
+def sampled(study: Study, measure: str, n: int, seed: int) -> pl.DataFrame:
+    """So many gold labels of a study, sampled as `plan_gold` does."""
+    labels, runs, truth = study
+    return kt.plan_gold(labels, runs, measure, n, seed=seed).frame.drop("label").join(truth, on=["query", "doc"])
+
+
+def power(
+    name: str, measure: str, difference: float, pilot: Study, gold: int, make: Callable[[int, int], Study], studies: int
+) -> None:
+    """The share of studies of the planned size in which the default verdict detects the difference."""
+    spread = kt.pilot_variance(pilot[0], pilot[1], measure, gold=sampled(pilot, measure, gold, 98))
+    for share in (0.1, 0.25):
+        plan = kt.plan_power(difference, spread, shares=[share]).shares.row(0, named=True)
+        detected = 0
+        for seed in range(studies):
+            study = make(plan["queries"], 70_000 + seed)
+            labels = sampled(study, measure, plan["gold_labels"], seed)
+            found = kt.compare(study[0], study[1], measure, gold=labels, draws=100).methods
+            detected += found.filter(pl.col("method") == "ppi")["p"][0] <= 0.05
+        print(
+            f"  {measure:8} {name:22} gold share {share:4}: difference {difference:.4f}, {plan['queries']:4} queries, "
+            f"{plan['gold_labels']:4} gold labels: power {detected / studies:.3f}",
+            flush=True,
+        )
 
 
 def pilots(measure: str, judge: Erring, studies: int) -> None:
@@ -117,17 +167,28 @@ def looking(kind: str, plan: int) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=["power", "pilots", "looking", "systems"])
-    parser.add_argument("--studies", type=int, default=300)
+    parser.add_argument("--part", choices=["power", "real", "pilots", "looking", "systems"])
+    parser.add_argument("--studies", type=int, default=150)
     parser.add_argument("--measure", action="append")
     parser.add_argument("--judge", action="append")
     asked = parser.parse_args()
-    for part, work in (("power", power), ("pilots", pilots)):
-        if asked.part in (None, part):
-            print(f"Planned power 0.8, gold labels for {SHARE:.0%} of what matters, {asked.studies} {part}")
-            for measure in asked.measure or ("P@10", "nDCG@10"):
-                for judge in asked.judge or JUDGES:
-                    work(measure, judge, asked.studies)
+    measures, judges = asked.measure or ("P@10", "nDCG@10"), asked.judge or JUDGES
+    if asked.part in (None, "power", "real"):
+        print(f"Power where 0.8 was planned, {asked.studies} studies")
+    for measure in measures if asked.part in (None, "power") else ():
+        for judge in judges:
+            make = simulated(judge)
+            power(judge, measure, true_difference(measure), make(100, 99), 300, make, asked.studies)
+    for measure in measures if asked.part in (None, "real") else ():
+        for a, b in PAIRS:
+            pilot, make = real(a, b)
+            difference = abs(float(kt.compare(pilot[2], pilot[1], measure, draws=100).methods["difference"][0]))
+            power(f"{a}, {b}", measure, difference, pilot, 250, make, asked.studies)
+    if asked.part in (None, "pilots"):
+        print(f"Planned power 0.8, gold labels for {SHARE:.0%} of what matters, {asked.studies} pilots")
+        for measure in measures:
+            for judge in judges:
+                pilots(measure, judge, asked.studies)
     if asked.part in (None, "looking"):
         print(f"False alarms when looking after every query from 20 to 1,000 ({LOOKS:,} studies, seed 12345)")
         for kind in ("P@10", "AP"):

@@ -105,6 +105,7 @@ def test_what_prints_a_document_prints_lines_as_well(name: str) -> None:
     assert ("--json" in options) == ("--plot" in options) or name in whole | {"measures", "fetch", "help"}  # no chart
     if "--seed" in options and "--level" not in options:
         assert name in {
+            "plan power",  # whose simulated power has a standard error
             "validate correlation",  # no interval over queries would hold the figure of many
             "disagree consistency",  # a standard deviation
             "disagree resampled",

@@ -32,7 +32,7 @@ def study(tmp_path: Path) -> list[str]:
 def test_the_first_line_is_the_answer() -> None:
     done = karat("plan", "power", "--difference", "0.02", "--sd-difference", "0.2", "-m", "P@10")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "To see a difference of 0.02 in P@10 with power 80 % you need 787 queries."
+    assert done.stdout.splitlines()[0] == "To detect a difference of 0.02 in P@10 with 80% power you need 787 queries."
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
 
 
@@ -67,14 +67,14 @@ def test_the_spread_comes_from_files(study: list[str]) -> None:
     assert 0.005 < document["gold_variance"] < 0.02
     assert len(document["shares"]) == 5
     plain = karat("plan", "power", *study[:3], "-m", "nDCG@10", "--difference", "0.05")
-    assert "in nDCG@10 with power 80 % you need" in plain.stdout
-    assert "95 % interval" in plain.stdout
+    assert "in nDCG@10 with 80% power you need" in plain.stdout
+    assert "95% CI [" in plain.stdout
 
 
 def test_the_example_runs() -> None:
     done = karat("plan", "power", *EXAMPLE, "-m", "P@10", "--difference", "0.05")
     assert done.returncode == 0, done.stderr
-    assert "known from 10 queries by the labels" in done.stdout.replace("\n  ", " ")
+    assert "estimated from the labels of 10 queries" in done.stdout.replace("\n  ", " ")
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_power_without_a_difference_asks_for_one() -> None:
     done = karat("plan", "power", "--sd-difference", "0.2")
     assert (done.returncode, done.stderr) == (
         2,
-        "karat: how large a difference is to be seen? Say it with --difference, such as --difference 0.02\n",
+        "karat: give the smallest difference worth detecting, such as --difference 0.02\n",
     )

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from karat.errors import BadInput
+from karat.estimate.calibration import FEWEST as MIN_GOLD_LABELS
 from karat.plan.variance import PilotVariance
 from karat.records.base import count
 from karat.stats.power import queries_needed, smallest_difference
@@ -34,7 +35,7 @@ def for_difference(
 
     The share of the documents that matter is solved from sd^2 + R (1/share - 1), what the variance of a query's
     difference may be. Where the queries are too few, whatever the gold labels, it is the share with which they show
-    nearly as small a difference as they can.
+    nearly as small a difference as they can. Never fewer than `compare` needs to calibrate the judge.
     """
     if not difference > 0:
         raise BadInput.at("the difference", expected="a number above 0", found=f"{difference:g}")
@@ -46,7 +47,7 @@ def for_difference(
     allowed = spread.sd**2 * ((target / seen) ** 2 - 1)
     share = added / (added + allowed) if added > 0 else 0.0
     between = f" in {spread.measure} between {' and '.join(systems)}"
-    gold = max(math.ceil(share * pool * queries - 1e-6), 1)
+    gold = max(math.ceil(share * pool * queries - 1e-6), MIN_GOLD_LABELS)
     if reachable:
         return Needed(gold, f"show a difference of {difference:g}{between}")
     more = queries_needed(difference, spread.sd, power=power, alpha=alpha)

@@ -6,19 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
-from karat.estimate.drawn_ndcg import drawn_lists
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_pool import pool_for
 from karat.estimate.gold_sample import Gold
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import never_wrong
-from karat.measures import Profile, as_measures, profile_named
+from karat.measures import Profile, as_measures, is_linear, profile_named
 from karat.plan.gold_spread import GoldSpread, gold_spread
-from karat.records import Judgments, LabelsLike, Runs, RunsLike
+from karat.plan.simulated_power import PilotModel
+from karat.records import Judgments, LabelsLike, RunsLike
 from karat.records.base import count
 from karat.records.runs import several, together
 from karat.scoring import Scorer
@@ -38,7 +36,8 @@ class PilotVariance:
     `sd` is the standard deviation of a query's difference, `low` and `high` its interval where it was estimated (from
     `queries` queries). `gold_variance` times (1/share - 1) is what the variance gains when only a share of the
     documents that matter, drawn uniformly, has a gold label; `gold` knows it for those that `plan_gold` draws. `pool`
-    is how many documents of a query matter: count for one system more than for the other.
+    is how many documents of a query matter: count for one system more than for the other. `model` is there for measures
+    that are no sums over documents (nDCG, RR, ERR): power is then simulated from it.
     """
 
     sd: float
@@ -50,6 +49,7 @@ class PilotVariance:
     high: float = math.nan
     notes: tuple[str, ...] = ()
     gold: GoldSpread | None = None
+    model: PilotModel | None = None
 
     def at(self, share: float) -> float:
         """The standard deviation of a query's corrected difference, a share of what matters having a gold label.
@@ -98,20 +98,21 @@ def pilot_variance(
         notes.append(f"the spread is known from {count(len(queries), 'query', 'queries')} only: the plan is a guess")
     together_, golden = together(lists), None if gold is None else Gold.of(Judgments.of(gold))
     docs = pool_for(together_, queries, scorer.by(measures[0]), golden) if len(queries) > 1 else None
-    known, spread = None, None
+    known, model = None, None
     if golden is not None and docs is not None:
         columns = None if isinstance(calibrate, bool) else further_columns(given, calibrate)
         evidence = Evidence.of(together_, queries, scorer.topics, scorer.profile, golden, columns)
         learned = evidence if calibrate is not False and evidence.enough else None
         known = gold_spread(together_, scorer, docs, learned)
-        spread = _expected(together_, scorer, docs, evidence) if evidence.enough else None
-        notes += [*golden.notes, *(evidence.notes if learned else ()), *_on_gold(docs, spread)]
+        model = PilotModel.of(together_, scorer, docs, evidence, calibrate) if evidence.enough else None
+        notes += [*golden.notes, *(evidence.notes if learned else ()), *_on_gold(docs, model is not None)]
     elif gold is not None and len(queries) > 1:
         raise Undefined(
             f"{measures[0]} cannot be corrected from gold labels of single documents, so they do not tell how many are "
             "needed; plan with nDCG, P, DCG, RBP, RR or ERR, or without gold labels"
         )
-    sd, low, high = _sd((matrix.values[:, 1] - matrix.values[:, 0])[:, None] if spread is None else spread)
+    by_labels = (matrix.values[:, 1] - matrix.values[:, 0])[:, None]
+    sd, low, high = _sd(by_labels if model is None else model.differences)
     return PilotVariance(
         sd,
         None if known is None else known.variance,
@@ -122,22 +123,14 @@ def pilot_variance(
         high,
         tuple(notes),
         known,
+        None if is_linear(measures[0]) else model,
     )
 
 
-def _expected(runs: Runs, scorer: Scorer, pool: Pool, evidence: Evidence) -> Floats:
-    """Differences by query (rows) under grades drawn from the calibrated judge (columns), gold grades where known."""
-    drawn = drawn_lists(runs, scorer, evidence, np.flatnonzero(~np.isnan(evidence.grade)))
-    scores = np.vstack([np.zeros(drawn.draws.shape[1]), drawn.scores()])
-    # The number of each query's list, 0 where a system has none.
-    a, b = drawn.by_query(np.arange(1.0, len(scores)), pool.queries).astype(np.int64).T
-    return np.asarray(scores[b] - scores[a])
-
-
-def _on_gold(pool: Pool, spread: Floats | None) -> list[str]:
+def _on_gold(pool: Pool, calibrated: bool) -> list[str]:
     """What a reader should know about the pilot."""
     notes, used = [], int((pool.drawn & pool.matters).sum())
-    if spread is None:
+    if not calibrated:
         notes.append("the standard deviation is by the labels as they are: the pilot is too small to mend it")
     if never_wrong(pool):
         notes.append(

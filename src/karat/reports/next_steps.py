@@ -19,6 +19,8 @@ from karat.study import Study
 
 #: The documents of a plan that the page shows; karat plan gold writes them all.
 SHOWN = 10
+#: A page has the simulated power of one plan, from fewer studies than karat plan power.
+SIMULATED_SHARE, SIMULATED_STUDIES = 0.25, 20
 
 
 def next_section(
@@ -42,13 +44,15 @@ def next_section(
     )
 
     def power() -> Section:
-        plan = plan_power(difference, pilot_variance(labels, pair, found.measure, gold=study.gold))
+        spread = pilot_variance(labels, pair, found.measure, gold=study.gold)
+        shares = () if spread.model is None else (SIMULATED_SHARE,)
+        plan = plan_power(difference, spread, shares=shares, studies=SIMULATED_STUDIES, seed=seed)
         curve = plan.curve.with_columns(series=pl.lit(f"{b} against {a}"))
         figure = Figure(
             "power",
-            f"{plan.queries:,} queries show a difference of {difference:g}; this study has {found.by_query.height:,}",
-            f"Power of a paired t test at 0.05 to see {difference:g} in {found.measure} between {a} and {b}, by "
-            "the spread seen here, with every label right. Line: 80 %.",
+            f"{plan.queries:,} queries detect a difference of {difference:g}; this study has {found.by_query.height:,}",
+            f"Power of a paired t test at 0.05 to detect {difference:g} in {found.measure} between {a} and {b}, with "
+            "the variance observed here and every label right. Line: 80%.",
             charts.lines(
                 curve,
                 x="queries",
@@ -62,7 +66,7 @@ def next_section(
             ),
             curve.drop("series"),
         )
-        tables = (Table("Gold labels and queries that see it", plan.shares),) if plan.shares.height else ()
+        tables = (Table("Queries and gold labels that detect it", plan.shares),) if plan.shares.height else ()
         command = f"karat plan power {given} --difference {difference:g}"
         return Section((plan.finding,), (figure,), tables, plan.notes, (command,))
 

@@ -1,4 +1,4 @@
-"""`karat plan power`: how many queries and gold labels until a difference is seen?"""
+"""`karat plan power`: how many queries and gold labels does it take to detect a difference?"""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading, run_files
+from karat.cli.progress import waiting
 from karat.cli.results import print_result, tell_as
 from karat.cli.runs import read_several
 from karat.cli.tables import console, say
 from karat.errors import BadInput
 from karat.plan import PilotVariance, PowerPlan, pilot_variance, plan_power
+from karat.plan.power import MIN_STUDIES, count_simulated_studies
+from karat.plan.simulated_power import STUDIES
 from karat.records import Result
 
 EXAMPLES = """\b
@@ -31,22 +34,31 @@ Examples:
 @options.difference()
 @click.option("--sd-difference", type=float, help="The standard deviation of a query's difference between two systems.")
 @options.measure(otherwise="nDCG@10")
-@click.option("--power", default=0.8, help="The chance to see the difference.")
-@click.option("--alpha", default=0.05, help="The chance of a false alarm.")
+@click.option("--power", default=0.8, help="Probability of detecting the difference.")
+@click.option("--alpha", default=0.05, help="False-positive rate of the test.")
 @options.gold
 @options.calibrate
-@click.option("--gold-variance", type=float, metavar="R", help="What missing gold labels add, if there is no pilot.")
+@click.option(
+    "--gold-variance", type=float, metavar="R", help="Variance that missing gold labels add, if there is no pilot."
+)
 @click.option(
     "--gold-share",
     "shares",
     type=float,
     multiple=True,
     metavar="SHARE",
-    help="The share of documents with a gold label.",
+    help="Share of documents with a gold label.",
 )
 @click.option("--pool", type=float, metavar="N", help="The documents of a query that count for one system only.")
 @click.option("--cost-query", type=float, metavar="C", help="What a query costs, all but its gold labels.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
+@click.option(
+    "--studies",
+    type=click.IntRange(MIN_STUDIES),
+    default=STUDIES,
+    help="Simulated studies per share of gold labels (nDCG, RR and ERR).",
+)
+@options.seed
 @options.scored
 @options.form
 def power(
@@ -62,14 +74,14 @@ def power(
     form: options.Form,
     **asked: Any,
 ) -> None:
-    """Queries and gold labels needed to see a difference.
+    """Plan how many queries and gold labels it takes to detect a difference.
 
-    With files, how far two systems differ from query to query is taken from the labels, and how far the labels are
-    off from the pilot's gold labels; without files, from --sd-difference and --gold-variance. A study's folder stands
-    for its labels and runs.
+    With files, the variance between queries is estimated from the labels, and label errors from the gold labels of a
+    pilot (--gold); without files, give --sd-difference and --gold-variance. With a pilot, nDCG, RR and ERR are planned
+    by simulating studies. A study's folder stands for its labels and runs.
     """
     if difference is None:
-        raise BadInput("how large a difference is to be seen? Say it with --difference, such as --difference 0.02")
+        raise BadInput("give the smallest difference worth detecting, such as --difference 0.02")
     _check(files, sd_difference, gold, gold_variance)
     if gold is None:
         options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
@@ -88,7 +100,12 @@ def power(
         options.refuse("pool", why="it counts gold labels; give a pilot with --gold, or --gold-variance")
     if asked["cost_query"] is None:
         options.refuse("cost_gold", why="gold labels are weighed against queries; give --cost-query as well")
-    found = plan_power(difference, spread, **asked)
+    if spread.model is None:
+        options.refuse("studies", "seed", why="nothing is simulated: that takes nDCG, RR or ERR and a pilot (--gold)")
+    priced = asked["cost_query"] is not None and asked["cost_gold"] is not None
+    total = count_simulated_studies(spread, asked["shares"], priced=priced, studies=asked["studies"])
+    with waiting("Simulating studies", total) as study_done:
+        found = plan_power(difference, spread, on_study=study_done, **asked)
     tell_as(form, found.to_dict(), found, lambda: _print(found), ["the curve of power"] if found.shares.height else [])
 
 
@@ -114,7 +131,9 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
 
 
 def _whole(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with costs as whole numbers, unless they are small."""
+    """The table with costs as whole numbers, unless they are small; power where it was simulated."""
+    if "power_error" in frame.columns and frame["power_error"].is_null().all():
+        frame = frame.drop("power", "power_error")
     if "cost" not in frame.columns or frame["cost"].null_count() or (frame["cost"] < 100).any():
         return frame
     return frame.with_columns(pl.col("cost").round().cast(pl.Int64))
@@ -127,6 +146,6 @@ def _print(found: PowerPlan) -> None:
         print_result(Result(_whole(found.shares), found.finding))
         if found.shares["cost"].null_count():
             click.echo()
-            print_result(Result(_whole(found.curve), "With every document that matters in gold:"))
+            print_result(Result(_whole(found.curve), "With a gold label for every document that matters:"))
     for note in found.notes:
         say(console(), f"- {note}")

@@ -31,8 +31,8 @@ Examples:
     show_default="1, 2, 3, 5, 8, 12",
     help="Judges who see each pair.",
 )
-@click.option("--power", default=0.8, help="The chance to see the difference.")
-@click.option("--alpha", default=0.05, help="The chance of a false alarm.")
+@click.option("--power", default=0.8, help="Probability of detecting the difference.")
+@click.option("--alpha", default=0.05, help="False-positive rate of the test.")
 @options.form
 def preferences(form: options.Form, agreement: float, **asked: Any) -> None:
     """Pairs and judges needed to show that a measure agrees with users.

@@ -98,7 +98,7 @@ def two_systems(queries: int, difference: float, judge: Any, n_gold: int, seed: 
 @study(
     n_queries(100),
     number("--n-docs", 16, "Documents for a query.", "docs", least=1),
-    number("--gold-share", 1.0, "The share of documents with a gold label.", "gold"),
+    number("--gold-share", 1.0, "Share of documents with a gold label.", "gold"),
     number("--wikipedia", 0.5, "By how much the crowd overrates Wikipedia pages."),
     number("--squeeze", 0.35, "How far professionals shun the scale's ends."),
     number("--n-spammers", 1, "Judges who do not read.", "spammers", least=0),
@@ -173,7 +173,7 @@ def disagreement(**asked: Any) -> Made:
 @study(
     n_queries(60),
     number("--n-docs", 20, "Documents for a query.", "docs", least=2),
-    number("--gold-share", 0.25, "The share of documents with a gold label.", "gold"),
+    number("--gold-share", 0.25, "Share of documents with a gold label.", "gold"),
     number("--error", 0.6, "How far the LLM misjudges a document, in grades."),
     number("--per-doubling", 0.25, "Grades that it adds with each doubling of a document's length."),
     number("--obeys", 0.2, "The chance that orders in a document raise its grade."),
