@@ -114,7 +114,8 @@ def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> 
             rows.append((str(name), size, gold, *means, np.nan, np.nan, np.nan, np.nan))
             continue
         df = np.full((2, 2), tell - 1.0)
-        one = Estimate.of_values(found.method, found.systems, values, df=df).difference(0, 1, found.level)
+        estimate = Estimate.of_values(found.method, found.systems, values, df=df, score_range=found.score_range)
+        one = estimate.difference(0, 1, found.level)
         rows.append((str(name), size, gold, *means, one.difference, one.low, one.high, one.p))
     names = ["group", "queries", "with_gold", "a", "b", "difference", "low", "high", "p"]
     frame = pl.DataFrame(rows, schema=names, orient="row")

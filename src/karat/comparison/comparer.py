@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -103,6 +104,7 @@ class Comparer:
             found = ready.corrected(self.gold, self._laid)
             estimates |= found.estimates
         estimates, weighed = ready.with_weights(estimates)
+        estimates = {name: replace(estimate, score_range=one.score_range) for name, estimate in estimates.items()}
         chosen = _chosen(self.method, self.gold is not None, self.queries)
         name, why = str(one), found.refused.get(chosen, "")
         deciding = estimates.get(chosen)
@@ -131,6 +133,7 @@ class Comparer:
             level=look.level,
             baseline=self.baseline,
             population=self.queries,
+            score_range=one.score_range,
             seed=seed,
             notes=tuple(dict.fromkeys([*told, *weighed, *self.notes, *matrix.notes])),
         )
@@ -268,7 +271,7 @@ def _tests(
     """Other tests of two systems beside the t test, which should agree with it."""
     if not estimates or len(matrix.systems) != 2 or look.peeking:
         return None
-    tests = plain_tests(matrix, look.level, draws=draws, seed=seed)
+    tests = plain_tests(matrix, look.level, score_range=estimates["plain"].score_range, draws=draws, seed=seed)
     if chosen == "inversion" and chosen in estimates and found.pool is not None:
         again = inversion_bootstrap(found.pool, look.level, draws=min(draws, 2000), seed=seed)
         tests = pl.concat([tests, again])

@@ -46,6 +46,8 @@ class Comparison(ResultBase):
     #: The system that the others are compared with, where one was named: the first.
     baseline: str | None = None
     population: Literal["sample", "fixed"] = "sample"
+    #: The lowest and highest score that the measure can give, None where it has no bounds.
+    score_range: tuple[float, float] | None = None
     seed: int = 0
     notes: tuple[str, ...] = ()
 

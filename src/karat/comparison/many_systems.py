@@ -138,13 +138,15 @@ def ranks(estimate: Estimate, pairs: pl.DataFrame, level: float) -> pl.DataFrame
     return frame.sort("rank")
 
 
-def plain_tests(matrix: Matrix, level: float, *, draws: int, seed: int) -> pl.DataFrame:
+def plain_tests(
+    matrix: Matrix, level: float, *, score_range: tuple[float, float] | None = None, draws: int, seed: int
+) -> pl.DataFrame:
     """Three tests of the labels as they are, for two systems: t, sign-flip and bootstrap, which should agree."""
     from karat.stats import mean_intervals
 
     values = matrix.values
     difference = values[:, 1] - values[:, 0]
-    one = Estimate.of_values("plain", matrix.systems, values).difference(0, 1, level)
+    one = Estimate.of_values("plain", matrix.systems, values, score_range=score_range).difference(0, 1, level)
     flipped = sign_flip(difference, draws=draws, seed=seed)
     low, high = mean_intervals(difference[:, None], level=level, draws=max(draws, 100), seed=seed)
     rows = [

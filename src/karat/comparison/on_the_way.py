@@ -46,6 +46,7 @@ class OnTheWay:
     later: bool
     alpha: float
     notes: tuple[str, ...] = ()
+    score_range: tuple[float, float] | None = None
 
     def variance(self, there: int) -> float:
         """The variance of the difference when so many documents of the latest round have a label."""
@@ -67,12 +68,18 @@ class OnTheWay:
     @property
     def low(self) -> float:
         """The lower end of the interval that holds at every look."""
-        return self.once.difference - self.reach()
+        return self._interval.low
 
     @property
     def high(self) -> float:
         """The upper end."""
-        return self.once.difference + self.reach()
+        return self._interval.high
+
+    @property
+    def _interval(self) -> Difference:
+        half = self.reach()
+        wide = self.once._replace(low=self.once.difference - half, high=self.once.difference + half)
+        return wide.within(self.score_range)
 
     def clear(self, margin: float | None = None, more: int = 0) -> Clear | None:
         """What the interval shows, now or after so many `more` labels if the difference stays as it is."""
@@ -101,6 +108,7 @@ def look(ready: Prepared, arrived: Arrived, labels: int, level: float = 0.95) ->
             f"{ready.scorer.measures[0]} needs gold labels of whole queries, whose figure is not followed on the way: "
             "nDCG, P, DCG, RBP, RR and ERR can be"
         )
+    estimate = replace(estimate, score_range=ready.scorer.measures[0].score_range)
     late = found.pool.docs.filter(pl.Series(found.pool.drawn)).join(
         arrived.docs.select(*PAIR, "round"), on=PAIR, how="left", maintain_order="left"
     )
@@ -153,5 +161,6 @@ def on_the_way(
         asked=asked,
         later=later,
         alpha=1 - level,
+        score_range=estimate.score_range,
     )
     return made if fixed or known else replace(made, queries=max(made.variance(asked) - drawing, 0.0))

@@ -56,4 +56,5 @@ class Look:
         # The smallest alpha whose sequence leaves 0 outside.
         z = once.difference / once.standard_error
         p = min(1.0, float(np.sqrt(n * r + 1) * np.exp(-(z**2) * n * r / (2 * (n * r + 1)))))
-        return once._replace(low=once.difference - half, high=once.difference + half, p=p)
+        wide = once._replace(low=once.difference - half, high=once.difference + half, p=p)
+        return wide.within(estimate.score_range)

@@ -12,6 +12,7 @@ from karat.comparison.methods import method_rows
 from karat.comparison.peeking import Look
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
+from karat.measures import parse_measure
 from karat.records.base import count
 from karat.scoring import Scores
 
@@ -35,7 +36,9 @@ def compare_scores(
         )
     matrix, look = Matrix.of_scores(scores, name), Look(level, None)
     enough = len(matrix.queries) > 1
-    estimates = {"plain": Estimate.of_values("plain", matrix.systems, matrix.values)} if enough else {}
+    score_range = _find_score_range(name)
+    plain = Estimate.of_values("plain", matrix.systems, matrix.values, score_range=score_range)
+    estimates = {"plain": plain} if enough else {}
     why = "" if enough else f"the systems share {count(len(matrix.queries), 'query', 'queries')}, and 2 are needed"
     decision = decide(estimates.get("plain"), why, name, matrix, look, draws, seed)
     values = pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, matrix.values.T, strict=True)))
@@ -51,11 +54,22 @@ def compare_scores(
         ranks=decision.ranks,
         by_query=values,
         judge=None,
-        tests=plain_tests(matrix, level, draws=draws, seed=seed) if enough and len(matrix.systems) == 2 else None,
+        tests=plain_tests(matrix, level, score_range=score_range, draws=draws, seed=seed)
+        if enough and len(matrix.systems) == 2
+        else None,
         values=values if enough else None,
         gold_queries=(),
         level=level,
         population="sample",
+        score_range=score_range,
         seed=seed,
         notes=matrix.notes,
     )
+
+
+def _find_score_range(measure: str) -> tuple[float, float] | None:
+    """The range of a measure's scores; None for a name that karat does not know."""
+    try:
+        return parse_measure(measure).score_range
+    except BadInput:
+        return None

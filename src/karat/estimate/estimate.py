@@ -19,6 +19,13 @@ class Difference(NamedTuple):
     high: float
     p: float
 
+    def within(self, score_range: tuple[float, float] | None) -> Difference:
+        """Clip the interval to the differences that two scores in this range can have."""
+        if score_range is None:
+            return self
+        widest = score_range[1] - score_range[0]
+        return self._replace(low=max(self.low, -widest), high=min(self.high, widest))
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -50,6 +57,8 @@ class Estimate:
     impossible: str = ""
     #: What each gold label adds to the scores, a column per system; none where the estimate is no sum over gold labels.
     parts: Floats | None = None
+    #: The lowest and highest score that the measure can give, None where it has no bounds: no interval leaves it.
+    score_range: tuple[float, float] | None = None
 
     @classmethod
     def of_values(
@@ -61,6 +70,7 @@ class Estimate:
         df: Floats | None = None,
         n_gold: int = 0,
         notes: tuple[str, ...] = (),
+        score_range: tuple[float, float] | None = None,
     ) -> Estimate:
         """An estimate from one value per query and system: queries are a sample, and all else is in the values."""
         queries, columns = values.shape
@@ -69,7 +79,8 @@ class Estimate:
             covariance = centred.T @ centred / (queries * np.float64(queries - 1))
         if df is None:
             df = np.full((columns, columns), queries - 1.0)
-        return cls(method, systems, values.mean(axis=0), covariance, df, queries, n_gold, values, notes)
+        scores = values.mean(axis=0)
+        return cls(method, systems, scores, covariance, df, queries, n_gold, values, notes, score_range=score_range)
 
     def difference(self, a: int, b: int, level: float = 0.95) -> Difference:
         """How much better system b is than system a."""
@@ -86,7 +97,7 @@ class Estimate:
             return Difference(difference, error, np.nan, np.nan, np.nan)
         half = error * float(stdtrit(df, (1 + level) / 2))
         p = float(2 * stdtr(df, -abs(difference) / error))
-        return Difference(difference, error, difference - half, difference + half, p)
+        return Difference(difference, error, difference - half, difference + half, p).within(self.score_range)
 
     def is_known(self, a: int, b: int) -> bool:
         """Whether nothing about this difference is left to chance."""
@@ -103,7 +114,10 @@ class Estimate:
         if not error or np.isnan(error) or df < 1:
             return np.nan, np.nan
         half = error * float(stdtrit(df, (1 + level) / 2))
-        return float(self.scores[system]) - half, float(self.scores[system]) + half
+        low, high = float(self.scores[system]) - half, float(self.scores[system]) + half
+        return (
+            (low, high) if self.score_range is None else (max(low, self.score_range[0]), min(high, self.score_range[1]))
+        )
 
     def _error(self, variance: float, *systems: int) -> float:
         """The standard error, 0 where the variance is what rounding alone leaves of values that are all the same.

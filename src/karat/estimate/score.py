@@ -154,9 +154,7 @@ def correct_scores(
             if found is None:
                 rows[system, name] = (system, name, np.nan, np.nan, np.nan, 0, 0, why)
             else:
-                ends = found.interval(place, scores.level)
-                if measure.bounded:
-                    ends = (max(ends[0], 0.0), min(ends[1], 1.0))
+                ends = replace(found, score_range=measure.score_range).interval(place, scores.level)
                 value, n, n_gold = float(found.scores[place]), found.n_queries, found.n_gold
                 rows[system, name] = (system, name, value, *ends, n, n_gold, "")
     # What gold labels have nothing to correct in, such as Judged@10, stays as it is.

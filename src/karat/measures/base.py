@@ -114,6 +114,11 @@ class Measure(metaclass=MeasureType):
         return made
 
     @property
+    def score_range(self) -> tuple[float, float] | None:
+        """The lowest and highest score possible; None where there are no bounds."""
+        return (0.0, 1.0) if self.bounded else None
+
+    @property
     def depth(self) -> int:
         """The cutoff of a measure that needs one."""
         if self.cutoff is None:
