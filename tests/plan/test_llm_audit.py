@@ -17,6 +17,7 @@ from karat.plan.gold_needed import Needed, for_difference, for_width
 from karat.plan.llm_verdict import verdict
 from karat.plan.variance import PilotVariance
 from karat.simulate.llm_judge import Faults, llm_study
+from simulated import studies
 
 GOOD = Worth(2.0, 1.8, 2.2, 1.0, 0.7, 300, 50)
 ENOUGH = Needed(200, "see it")
@@ -48,7 +49,7 @@ def test_too_few_gold_labels_to_tell_is_no_verdict_on_the_judge() -> None:
     [
         ([], Worth(1.0, 0.97, 1.03, 1, 1, 300, 50), "its grades spare no gold labels"),
         ([told("ordinal alpha with gold", -0.4, -0.5, -0.3)], GOOD, "its grades contradict gold"),
-        ([told("ordinal alpha with itself", 0.02, -0.1, 0.1)], GOOD, "asked again, it answers as if by lot"),
+        ([told("ordinal alpha with itself", 0.02, -0.1, 0.1)], GOOD, "asked again, it answers nearly at random"),
         (
             [told("raised", 0.8, 0.7, 0.9, part="canaries", of="orders")],
             GOOD,
@@ -79,11 +80,92 @@ def test_grades_that_only_gold_labels_set_right_are_not_to_be_taken_as_they_are(
 
 
 def test_sides_that_decide_condemn_the_choices_not_the_grades() -> None:
-    found = verdict("m", [told("flips", 0.6, 0.4, 0.7)], GOOD, ENOUGH, n_gold=300)
+    found = verdict("m", [told("flips", 0.6, 0.5, 0.7)], GOOD, ENOUGH, n_gold=300)
+    assert (found.answer, found.pairs) == ("use it", "do not use them")
+    assert "do not use its choices between two rankings: it changes its mind with the sides in 60 %" in found.sentence
+    none = verdict("m", [], GOOD, ENOUGH, n_gold=300)
+    assert none.pairs is None
+    assert "rankings" not in none.sentence
+
+
+def test_pairs_that_may_be_good_are_not_condemned() -> None:
+    """Ten pairs, three flips: Wilson's interval is 11 to 60 %, which holds a good judge and a coin."""
+    for figure in (told("flips", 0.3, 0.11, 0.60, n=10), told("flips", 0.6, 0.5, 0.7, n=5)):
+        found = verdict("m", [figure], GOOD, ENOUGH, n_gold=300)
+        assert (found.answer, found.pairs) == ("use it", "cannot say")
+        assert "Cannot say whether to use its choices between two rankings: it changes its mind" in found.sentence
+    good = verdict("m", [told("flips", 0.2, 0.1, 0.35)], GOOD, ENOUGH, n_gold=300)
+    assert good.pairs == "use them"
+    assert "rankings" not in good.sentence
+
+
+def test_repeats_that_leave_room_for_a_good_judge_condemn_nobody() -> None:
+    """In a sparse collection nearly all grades are 0, and the interval of alpha reaches from chance to perfection."""
+    wide = told("ordinal alpha with itself", 0.66, -0.02, 1.0, n=40)
+    found = verdict("m", [wide], GOOD, ENOUGH, n_gold=300)
     assert found.answer == "use it"
-    assert "do not use its choices between two lists: it changes its mind with the sides in 60 %" in found.sentence
-    few = verdict("m", [told("flips", 0.6, 0.4, 0.7, n=5)], GOOD, ENOUGH, n_gold=300)
-    assert "two lists" not in few.sentence
+    assert "Beware: 40 repeats cannot tell whether it agrees with itself (ordinal alpha" in found.sentence
+    # Three disagreements of 40, 92.5 % equal [79, 97.5] allows for an alpha of 1 - 1.03 * 2.5 / 7.5 = 0.66.
+    sparse = told("ordinal alpha with itself", -0.03, -0.08, 0.0, n=40)
+    equal = told("same grade when asked again", 0.925, 0.79, 0.975, n=40)
+    assert verdict("m", [sparse, equal], GOOD, ENOUGH, n_gold=300).answer == "use it"
+    # With four grades in use, a quarter of them equal leaves no room.
+    random = told("same grade when asked again", 0.25, 0.18, 0.33, n=100)
+    told_apart = [told("ordinal alpha with itself", 0.0, -0.1, 0.1), random]
+    assert verdict("m", told_apart, GOOD, ENOUGH, n_gold=300).answer == "do not use it"
+    alone = verdict("m", [wide], None, None, n_gold=0, why_not="there are no gold labels")
+    assert alone.answer == "cannot say"
+
+
+@pytest.mark.evidence
+def test_a_good_judge_of_a_sparse_collection_is_never_condemned() -> None:
+    """3 % of documents are relevant, the judge is right in 98 %, 40 documents were graded twice, 12 pairs both ways."""
+    condemned, seeds = 0, studies(5, 60)
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        rows, gold, pairs = [], [], []
+        for n in range(400):
+            ids = {"query": f"q{n // 20}", "doc": f"d{n}", "judge": "m", "model": "m"}
+            truth = int(rng.random() < 0.03) * int(rng.integers(1, 4))
+            slips = rng.random(2) < 0.02
+            labels = np.where(slips, rng.integers(0, 4, 2), truth)
+            rows.append(ids | {"label": int(labels[0]), "repeat": 0})
+            rows += [ids | {"label": int(labels[1]), "repeat": 1}] if n % 10 == 0 else []
+            gold.append({"query": ids["query"], "doc": ids["doc"], "label": truth})
+        for n in range(12):
+            flips = rng.random() < 0.15
+            for order, (left, right) in enumerate((("a", "b"), ("b", "a"))):
+                choice = "left" if flips or left == "a" else "right"
+                pairs.append(
+                    {"query": f"q{n}", "left": left, "right": right, "choice": choice, "judge": "m", "order": order}
+                )
+        sheet = kt.audit_llm(rows, gold=gold, preferences=pairs, draws=200).sheets[0]
+        condemned += sheet.answer == "do not use it" or sheet.pairs == "do not use them"
+    assert condemned == 0
+
+
+def test_the_sentence_names_the_system_that_the_judge_favours() -> None:
+    """Planted: a whole grade more for documents that only new retrieves. The table shows it: so must the sentence."""
+    rng = np.random.default_rng(3)
+    rows, gold, old, new = [], [], {}, {}
+    for q in range(30):
+        query = f"q{q}"
+        for d in range(12):
+            grade = int(rng.integers(0, 3))
+            doc, only_new = f"d{d}", d >= 8
+            label = min(grade + (rng.random() < 0.15) + only_new, 3)
+            rows.append({"query": query, "doc": doc, "label": int(label), "judge": "m", "model": "m"})
+            gold.append({"query": query, "doc": doc, "label": grade})
+            if d < 8:
+                old.setdefault(query, {})[doc] = 20.0 - d
+            if d >= 4:
+                new.setdefault(query, {})[doc] = float(d)
+    sheet = kt.audit_llm(rows, {"old": old, "new": new}, gold=gold, measure="P@5", draws=100).sheets[0]
+    assert sheet.favoured == ("new",)
+    assert "it favours new: documents that only new retrieves are graded" in sheet.finding
+    assert sheet.to_dict()["favoured"] == ["new"]
+    fair = [row | {"label": known["label"]} for row, known in zip(rows, gold, strict=True)]
+    assert kt.audit_llm(fair, {"old": old, "new": new}, gold=gold, measure="P@5", draws=100).sheets[0].favoured == ()
 
 
 def test_what_labels_are_worth_is_a_ratio_of_variances() -> None:

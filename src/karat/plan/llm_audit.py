@@ -175,6 +175,7 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Figure]) -> LLMSheet:
     return LLMSheet(
         judge.name, found.answer, found.sentence, table(figures), cells, worst, frame.height,
         None if needed is None else needed.gold, tuple(dict.fromkeys(notes)), given.scale,
+        found.pairs, found.favoured,
     )  # fmt: skip
 
 

@@ -20,7 +20,10 @@ class LLMSheet(ResultBase):
     - `frame`: part, figure, of (which slice), value, low, high, n, n_queries, unit;
     - `confusion`: how often each gold grade gets each label (None without gold labels);
     - `mistakes`: the grades furthest from gold, with their documents;
-    - `gold_needed`: how many gold labels the plan needs (None where nobody can say), `n_gold` how many there are.
+    - `gold_needed`: how many gold labels the plan needs (None where nobody can say), `n_gold` how many there are;
+    - `pairs`: whether to use its choices between two rankings ("use them", "do not use them", "cannot say"; None where
+      no pair was judged in both orders);
+    - `favoured`: systems whose documents it overrates at equal gold grade.
     """
 
     judge: str
@@ -33,6 +36,8 @@ class LLMSheet(ResultBase):
     gold_needed: int | None
     notes: tuple[str, ...] = ()
     scale: Scale | None = None
+    pairs: str | None = None
+    favoured: tuple[str, ...] = ()
 
     columns = ("figure", "value", "n")
 
@@ -49,6 +54,8 @@ class LLMSheet(ResultBase):
         return {
             "judge": self.judge,
             "answer": self.answer,
+            "pairs": self.pairs,
+            "favoured": list(self.favoured),
             "finding": self.finding,
             "n_gold": self.n_gold,
             "gold_needed": self.gold_needed,

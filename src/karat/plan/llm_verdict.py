@@ -1,6 +1,7 @@
 """Can this judge be used? The sentence that the sheet begins with, and by which figures it is decided.
 
-Each bound is what chance, or no judge at all, would do: nothing here is a matter of taste but `MOST_RAISED`.
+A judge is condemned only where its whole interval is on the wrong side of a bound: where the data leave room for a good
+judge, the answer is that they cannot say.
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from karat.plan.gold_needed import Needed
 from karat.records.base import count
 
 Answer = Literal["use it", "only with more gold labels", "do not use it", "cannot say"]
+PairsAnswer = Literal["use them", "do not use them", "cannot say"]
 
 #: A judge whom documents talk into a better grade more often than not grades the talk.
 MOST_RAISED = 0.5
 #: Of two answers that name a side each, a coin flips in half of the pairs.
 COIN = 0.5
+#: A judge whose share of flips is surely above this goes by the sides nearly as often as a coin.
+NEARLY_A_COIN = 0.4
+#: A judge whose ordinal alpha with itself is surely below this answers nearly at random.
+NEARLY_RANDOM = 0.2
 #: A judge whose labels are worth less than this many gold labels each spares next to none.
 NEXT_TO_NOTHING = 1.1
 #: Fewer pairs, canaries or repeats condemn nobody.
@@ -30,10 +36,14 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer, and the sentences that give it."""
+    """The answer about its grades, the one about its choices between two rankings, and the sentences that give them."""
 
     answer: Answer
     sentence: str
+    #: None where no pair was judged in both orders.
+    pairs: PairsAnswer | None = None
+    #: Systems whose documents the judge overrates: retrieved by them alone, at equal gold grade.
+    favoured: tuple[str, ...] = ()
 
 
 def verdict(
@@ -53,25 +63,37 @@ def verdict(
     """
     found = {(one.figure, one.of): one for one in figures}
     against = [*_no_better_than_chance(found, worth, one_grade), *_fooled(figures, surely=True)]
-    pairs = _no_pairs(found)
+    pairs, why_pairs = _pairs(found)
+    favoured = [one for one in figures if one.system and one.low > 0]
+
+    def answered(answer: Answer, sentence: str) -> Verdict:
+        return Verdict(answer, sentence, pairs, tuple(one.system for one in favoured))
+
     if against:
-        beside = f" Do not use its choices between two lists either: {pairs}." if pairs else ""
-        return Verdict("do not use it", f"Do not use {judge}: {'; '.join(against)}.{beside}")
-    beside = f" But do not use its choices between two lists: {pairs}." if pairs else ""
-    warned = [*_uncorrected(found), *_fooled(figures, surely=False)]
+        beside = (
+            f" Do not use its choices between two rankings either: {why_pairs}." if pairs == "do not use them" else ""
+        )
+        beside += f" It also favours {'; '.join(_favour(one) for one in favoured)}." if favoured else ""
+        return answered("do not use it", f"Do not use {judge}: {'; '.join(against)}.{beside}")
+    beside = {
+        "do not use them": f" But do not use its choices between two rankings: {why_pairs}.",
+        "cannot say": f" Cannot say whether to use its choices between two rankings: {why_pairs}.",
+    }.get(pairs or "", "")
+    warned = [f"it favours {_favour(one)}" for one in favoured]
+    warned += [*_uncorrected(found), *_unsure_of_itself(found), *_fooled(figures, surely=False)]
     beside += f" Beware: {'; '.join(warned)}." if warned else ""
     if worth is None or needed is None:
-        return Verdict("cannot say", f"Cannot say whether {judge} can be trusted: {why_not}.{beside}")
+        return answered("cannot say", f"Cannot say whether {judge} can be trusted: {why_not}.{beside}")
     rate = f"one is worth {worth.times:.2f}{_ends(worth.low, worth.high)}"
     if not worth.low > 1:
         doubt = f"{count(worth.n, 'gold label')} do not show that its grades spare any ({rate} without it)"
-        return Verdict("cannot say", f"Cannot say yet whether {judge} can be trusted: {doubt}.{beside}")
+        return answered("cannot say", f"Cannot say yet whether {judge} can be trusted: {doubt}.{beside}")
     as_many = f"{n_gold:,} with it tell as much as {n_gold * worth.times:,.0f} without ({rate})"
     if needed.gold <= n_gold:
         said = f"Use {judge}, corrected with your {n_gold:,} gold labels: enough to {needed.purpose}; {as_many}."
-        return Verdict("use it", said + beside)
+        return answered("use it", said + beside)
     said = f"Use {judge} only with {needed.gold:,} gold labels, which it takes to {needed.purpose}; the {as_many}."
-    return Verdict("only with more gold labels", said + beside)
+    return answered("only with more gold labels", said + beside)
 
 
 def _no_better_than_chance(found: dict[tuple[str, str], Figure], worth: Worth | None, one_grade: bool) -> list[str]:
@@ -85,10 +107,39 @@ def _no_better_than_chance(found: dict[tuple[str, str], Figure], worth: Worth | 
         said.append(f"its grades spare no gold labels (one with it is worth {rate} without it{alpha_said})")
     elif alpha is not None and alpha.high < 0 and not one_grade:
         said.append(f"its grades contradict gold (ordinal alpha {alpha.value:.2f}{_ends(alpha.low, alpha.high)})")
-    if again is not None and again.n >= FEWEST and again.low <= 0:
-        share = f"ordinal alpha with itself {again.value:.2f}{_ends(again.low, again.high)}"
-        said.append(f"asked again, it answers as if by lot ({share})")
+    if again is not None and again.n >= FEWEST and _at_best(again, found) < NEARLY_RANDOM:
+        said.append(f"asked again, it answers nearly at random ({_itself(again)})")
     return said
+
+
+def _unsure_of_itself(found: dict[tuple[str, str], Figure]) -> list[str]:
+    """That repeats leave open whether its grades are random."""
+    again = found.get(("ordinal alpha with itself", ""))
+    if again is None or again.n < FEWEST or not again.low <= 0:
+        return []
+    return [f"{count(again.n, 'repeat')} cannot tell whether it agrees with itself ({_itself(again)})"]
+
+
+def _at_best(again: Figure, found: dict[tuple[str, str], Figure]) -> float:
+    """The highest alpha with itself that the repeats leave room for; NaN where there is no interval.
+
+    Where nearly all grades are the same, resamples of a handful of disagreements vary too little. Alpha is 1 less the
+    disagreement observed by that expected, so the interval of the share of equal grades bounds it, too.
+    """
+    same = found.get(("same grade when asked again", ""))
+    if same is None or not same.value < 1 or math.isnan(same.high):
+        return again.high
+    return max(again.high, 1 - (1 - again.value) * (1 - same.high) / (1 - same.value))
+
+
+def _itself(again: Figure) -> str:
+    return f"ordinal alpha with itself {again.value:.2f}{_ends(again.low, again.high)}"
+
+
+def _favour(one: Figure) -> str:
+    """The favoured system, and by how much."""
+    higher = f"{one.value:.2f}{_ends(one.low, one.high)} higher than others of the same gold grade"
+    return f"{one.system}: documents that only {one.system} retrieves are graded {higher}"
 
 
 def _uncorrected(found: dict[tuple[str, str], Figure]) -> list[str]:
@@ -114,13 +165,18 @@ def _fooled(figures: Sequence[Figure], *, surely: bool) -> list[str]:
     ]
 
 
-def _no_pairs(found: dict[tuple[str, str], Figure]) -> str:
-    """Why its choices between two lists say nothing; empty where they may."""
+def _pairs(found: dict[tuple[str, str], Figure]) -> tuple[PairsAnswer | None, str]:
+    """Whether to use its choices between two rankings, and why not; None where no pair was judged in both orders."""
     flips = found.get(("flips", ""))
-    if flips is None or flips.n < FEWEST or not flips.high >= COIN:
-        return ""
-    share = f"{100 * flips.value:.0f} % of pairs{_ends(100 * flips.low, 100 * flips.high, 0)}"
-    return f"it changes its mind with the sides in {share}, where a coin does in 50 %"
+    if flips is None or not flips.n:
+        return None, ""
+    share = f"{100 * flips.value:.0f} % of {count(flips.n, 'pair')}{_ends(100 * flips.low, 100 * flips.high, 0)}"
+    why = f"it changes its mind with the sides in {share}, where a coin does in 50 %"
+    if flips.n >= FEWEST and flips.low > NEARLY_A_COIN:
+        return "do not use them", why
+    if flips.n < FEWEST or not flips.high < COIN:
+        return "cannot say", why
+    return "use them", ""
 
 
 def _ends(low: float, high: float, places: int = 2) -> str:

@@ -18,6 +18,8 @@ ALONG = {
 }
 #: How the slices of a feature are called.
 SLICES = {"gold": "gold grade", "document_length": "words in it:", "query_words": "of the query's words:"}
+#: How the feature shown_by marks documents that one system alone retrieves.
+ALONE = " alone"
 #: Fewer labels tell nothing of several features at a time.
 FEWEST_LABELS = 20
 
@@ -68,11 +70,12 @@ def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Figure
     if not names or known["query"].n_unique() < FEWEST or known.height < FEWEST_LABELS:
         return []
     columns = {f"gold {grade:g}": known["gold"] == grade for grade in known["gold"].unique().sort().to_list()[1:]}
-    held = len(columns)
+    held, systems = len(columns), dict[str, str]()
     for name in names:
         if name == "shown_by":
-            alone = [system for system in known[name].unique().sort().to_list() if system.endswith(" alone")]
-            columns |= {f"shown by {system}, against the rest": known[name] == system for system in alone}
+            alone = [value for value in known[name].unique().sort().to_list() if value.endswith(ALONE)]
+            columns |= {f"shown by {value}, against the rest": known[name] == value for value in alone}
+            systems = {f"shown by {value}, against the rest": value.removesuffix(ALONE) for value in alone}
         else:
             values = known[name].cast(pl.Float64)
             columns[ALONG[name]] = values.clip(1).log(2) if name == "document_length" else values
@@ -87,7 +90,16 @@ def _slopes(frame: pl.DataFrame, error: np.ndarray, level: float) -> list[Figure
     low, high = fit.intervals(level)
     ends = {name: (float(fit.coefficients[at]), float(low[at]), float(high[at])) for at, name in enumerate(fit.names)}
     return [
-        Figure("leniency", "adds to grade less gold", *ends[name], fit.n, fit.clusters, "grades", name)
+        Figure(
+            "leniency",
+            "adds to grade less gold",
+            *ends[name],
+            fit.n,
+            fit.clusters,
+            "grades",
+            name,
+            systems.get(name, ""),
+        )
         for name in terms[held:]
         if np.isfinite(ends[name][0])
     ]

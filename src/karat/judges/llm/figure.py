@@ -16,7 +16,7 @@ Unit = Literal["share", "grades", "agreement", "slope", "times", "money", "secon
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: of which `part` of the sheet, its name, of which slice it is, and in which unit."""
+    """A figure: of which `part` of the sheet, its name, of which slice it is, in which unit, and about which system."""
 
     part: str
     figure: str
@@ -27,6 +27,7 @@ class Figure:
     n_queries: int
     unit: Unit
     of: str = ""
+    system: str = ""
 
 
 def table(figures: list[Figure]) -> pl.DataFrame:
@@ -42,7 +43,7 @@ def table(figures: list[Figure]) -> pl.DataFrame:
         "n_queries": pl.Int64,
         "unit": pl.String,
     }
-    return pl.DataFrame([asdict(one) for one in figures], schema=types)
+    return pl.DataFrame([asdict(one) for one in figures], schema=types | {"system": pl.String}).drop("system")
 
 
 def mean(
