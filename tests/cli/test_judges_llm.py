@@ -53,7 +53,8 @@ def test_the_document_has_every_figure_and_the_lines_too(folder: Path) -> None:
     document: dict[str, Any] = json.loads(said(f"{ALL} --json", folder))
     (sheet,) = document["judges"]
     assert {*sheet} == {
-        "judge", "answer", "finding", "n_gold", "gold_needed", "rows", "confusion", "mistakes", "notes",
+        "judge", "answer", "finding", "n_gold", "gold_needed", "pairs", "favoured", "rows", "confusion",
+        "mistakes", "notes",
     }  # fmt: skip
     lines = said(f"{ALL} --tsv", folder).splitlines()
     assert len(lines) == len(sheet["rows"]) + 1

@@ -135,7 +135,7 @@ def test_the_caption_says_by_which_labels_and_against_which_baseline(favoured):
         "for the difference from A, the baseline (labels corrected with gold labels), Holm-adjusted over 1 test"
         in table
     )
-    assert "P@10, corrected & P@10 & AP" in table
+    assert "P@10 & P@10, uncorrected & AP, uncorrected" in table
     # Gold labels of single documents do not correct average precision.
     assert "Not tested, as the data cannot say: AP." in table
 
