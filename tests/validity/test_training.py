@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from itertools import permutations
 from time import perf_counter
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_differences_are_those_of_the_means() -> None:
 
 def test_no_query_is_both_learnt_from_and_tested_on() -> None:
     _, features = made(23, 4)
-    pool = Pool.of(features.sort("query", "doc"), 5, seed=3)
+    pool = Pool.of(features.sort("query", "doc"), 5, fold_seed=3)
     tested = []
     for learn, stop, test in rotation(5):
         parts = [set(pool.query[rows]) for rows in (pool.rows(*learn), pool.rows(stop), pool.rows(test))]
@@ -264,3 +265,53 @@ def test_one_feature_keeps_its_own_order_whoever_trained_the_linear_ranker() -> 
 def test_a_ranker_that_does_not_exist_is_refused() -> None:
     with pytest.raises(BadInput, match="expected trees or linear, found forest"):
         train(*made(20, 6), ranker="forest")  # type: ignore[arg-type]
+
+
+def over_all_orders(gains: list[float], discounts: list[float]) -> float:
+    """The mean nDCG of all orders of documents with these gains."""
+    best = sum(g * d for g, d in zip(sorted(gains, reverse=True), discounts, strict=False))
+    orders = list(permutations(gains))
+    return sum(sum(g * d for g, d in zip(order, discounts, strict=False)) for order in orders) / len(orders) / best
+
+
+@pytest.mark.parametrize(
+    ("measure", "gains", "discounts"),
+    [
+        ("nDCG@2", [0, 1, 2, 3], [1, 1 / np.log2(3)]),
+        ("nDCG(gains='exp')@3", [0, 1, 3, 7], [1, 1 / np.log2(3), 1 / 2]),
+        ("nDCG(discount='zipf')@2", [0, 1, 2, 3], [1, 1 / 2]),
+    ],
+)
+def test_tied_scores_count_as_the_mean_over_all_orders(
+    measure: str, gains: list[float], discounts: list[float]
+) -> None:
+    rows = [{"query": f"q{q}", "doc": f"d{d}", "label": (d + q) % 4} for q in range(10) for d in range(4)]
+    features = pl.DataFrame([{"query": r["query"], "doc": r["doc"], "flat": 1.0} for r in rows])
+    for seed in (0, 1):
+        found = train(rows, features, measure=measure, ranker="linear", draws=0, seed=seed)
+        assert found.frame["ndcg"].to_list() == [pytest.approx(over_all_orders(gains, discounts))]
+        assert any("ties in score" in note and "all their orders" in note for note in found.notes)
+
+
+def test_the_seed_changes_neither_folds_nor_linear_figures() -> None:
+    judgments, features = made(20, 6)
+    one, two = (train(judgments, features, ranker="linear", draws=0, seed=seed) for seed in (0, 7))
+    assert one.frame.equals(two.frame, null_equal=True)
+    assert one.weights.equals(two.weights)
+    other = train(judgments, features, ranker="linear", draws=0, fold_seed=7)
+    assert not one.weights.equals(other.weights)
+
+
+def test_documents_without_a_feature_are_noted() -> None:
+    judgments, features = made(20, 6)
+    gaps = features.with_columns(good=pl.when(pl.col("doc") == "d0").then(None).otherwise("good"))
+    notes = train(judgments, gaps, ranker="linear", draws=0).notes
+    assert "good is unknown for 20 of 120 labelled documents: they count as having its mean" in notes
+    assert not any("words is unknown" in note for note in notes)
+    notes = train(judgments, gaps, draws=0).notes
+    assert "good is unknown for 20 of 120 labelled documents: trees treat it as a value of its own" in notes
+
+
+def test_training_takes_no_context_weight() -> None:
+    with pytest.raises(BadInput, match="without a context weight"):
+        train(*made(15, 6), measure="nDCG(context=0.5)@10")

@@ -39,6 +39,9 @@ karat train my-study --runs my-study/runs/bm25.run --feature wikipedia --ranker 
     options.measure(default="nDCG@10"),
     options.folds,
     click.option(
+        "--fold-seed", type=int, default=0, show_default=True, help="Seed of the split of queries into folds."
+    ),
+    click.option(
         "--ranker",
         "rankers",
         multiple=True,

@@ -56,6 +56,17 @@ def discount_named(discount: DiscountLike) -> Callable[[Ints], Floats]:
     return power
 
 
+def check_discount(discount: object) -> None:
+    """Refuse a discount that is neither a known name nor a power of the rank.
+
+    >>> check_discount("zipf")
+    """
+    number = isinstance(discount, int | float) and not isinstance(discount, bool) and 0 <= discount <= STEEPEST_DISCOUNT
+    if not number and not (isinstance(discount, str) and discount in DISCOUNTS):
+        expected = f"{' or '.join(DISCOUNTS)}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
+        raise BadInput.at("the discount", expected=expected, found=repr(discount))
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Gained(Listed):
     """A measure that adds up gains: the grade (identity), 2^grade - 1 (exp), or a value per grade."""
@@ -96,11 +107,7 @@ class Discounted(Contextual):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        power = self.discount
-        number = isinstance(power, int | float) and not isinstance(power, bool) and 0 <= power <= STEEPEST_DISCOUNT
-        if not number and not (isinstance(power, str) and power in DISCOUNTS):
-            expected = f"{' or '.join(DISCOUNTS)}, or a power of the rank from 0 to {STEEPEST_DISCOUNT}"
-            raise BadInput.at("the discount", expected=expected, found=repr(power))
+        check_discount(self.discount)
 
 
 @measure

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.measures.base import Measure, measure, share
 from karat.measures.gains import Gains
-from karat.measures.graded import GainsLike, log2
+from karat.measures.graded import DiscountLike, GainsLike, check_discount, discount_named
 from karat.measures.lists import Lists
 from karat.stats.arrays import Floats, Ints
 
@@ -25,22 +25,24 @@ class tie_nDCG(Measure):
     """
 
     gains: GainsLike = None
+    discount: DiscountLike = "log2"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_discount(self.discount)
         if self.gains is not None:
             object.__setattr__(self, "gains", Gains.of(self.gains))
 
     def score(self, lists: Lists) -> Floats:
         """Sum of gains, each with the mean discount of the ranks that its score shares, by the ideal sum."""
         gains = lists.topics.known(Gains.of(lists.profile.gains if self.gains is None else self.gains))
-        group = _tied(lists)
+        group, discount = _tied(lists), discount_named(self.discount)
         ranks = np.arange(1, int(group.last.max(initial=1)) + 1)
-        counted = log2(ranks) * (ranks <= (self.cutoff or ranks[-1]))
+        counted = discount(ranks) * (ranks <= (self.cutoff or ranks[-1]))
         before = np.append(0.0, np.cumsum(counted))
         shared = (before[group.last] - before[group.first - 1]) / (group.last - group.first + 1)
         gained = lists.total(gains.apply(lists.label) * shared)
-        return share(gained, lists.topics.ideal(gains, log2, self.cutoff)[lists.topic])
+        return share(gained, lists.topics.ideal(gains, discount, self.cutoff)[lists.topic])
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class Pool:
     folds: int
 
     @classmethod
-    def of(cls, documents: pl.DataFrame, folds: int, seed: int) -> Pool:
+    def of(cls, documents: pl.DataFrame, folds: int, fold_seed: int) -> Pool:
         """The pool of these documents, sorted by query, in so many parts; columns beside query and doc are features."""
         if folds < 3:
             expected = "3 folds or more: to learn from, to stop by, to test on"
@@ -48,7 +48,7 @@ class Pool:
             raise BadInput.at(f"query {longest}", expected=expected, found=f"{size.max():,}")
         columns = [name for name in documents.columns if name not in ("query", "doc")]
         features = documents.select(columns).to_numpy().astype(np.float64)
-        return cls(query, features, tuple(columns), parts_of(len(size), folds, seed), folds)
+        return cls(query, features, tuple(columns), parts_of(len(size), folds, fold_seed), folds)
 
     def rows(self, *parts: int) -> Bools:
         """Which rows belong to queries of these parts."""

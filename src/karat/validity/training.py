@@ -16,14 +16,14 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.labels import Panel
-from karat.measures import nDCG, parse_measure
+from karat.measures import nDCG, parse_measure, tie_nDCG
 from karat.measures.gains import Gains
 from karat.records import Judgments, LabelsLike, Result, Runs
 from karat.records.base import count
 from karat.records.number_format import p_said
 from karat.scoring import Scorer
 from karat.stats import mean_intervals
-from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.arrays import Bools, Floats
 from karat.validity.lambdarank import Pool, library, out_of_fold
 from karat.validity.linear_lambdarank import linear_out_of_fold
 from karat.validity.training_data import DOCUMENT, feature_table, taught
@@ -61,6 +61,7 @@ def train(
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
+    fold_seed: int = 0,
 ) -> Training:
     """How well a ranker trained on one group's labels does on the labels of each, by the features it may use.
 
@@ -73,16 +74,22 @@ def train(
     `features` is a frame with query, doc and a column for each feature. `feature_sets` maps names to columns; without
     it: the first feature alone, which is the baseline, each other alone, and all together. Each group has one label for
     a document, the median. Queries fall into `folds` parts; in turn one is tested on, one says when to stop, the rest
-    is learnt from. A test ranks the documents that the testing group labelled, ties at random, and is scored by nDCG;
-    the training takes its gains from the same measure. p is of the paired t-test over queries against the baseline of
-    the same training and testing groups, `p_permutation` of the sign-flip test; `significant` is p below 0.05, with no
-    correction for the number of rows.
+    is learnt from. A test ranks the documents that the testing group labelled and is scored by nDCG, documents of equal
+    score counting with the mean over all their orders; the training takes its gains from the same measure. p is of the
+    paired t-test over queries against the baseline of the same training and testing groups, `p_permutation` of the
+    sign-flip test; `significant` is p below 0.05, with no correction for the number of rows.
+
+    `fold_seed` decides which queries fall into which part; `seed` is for the trees and the resampling, so that another
+    `seed` leaves the folds as they are. A document for which a feature is unknown is ranked all the same: trees treat
+    the gap as a value of its own, a linear ranker takes the feature's mean. A note counts such documents.
 
     `ranker` is "trees" (lightgbm's LambdaRank) or "linear": LambdaRank with a weight for each feature, whose sign tells
     what the labels reward; of one feature alone a linear ranker keeps the order, or turns it round, so that its
     figures do not depend on who trained it.
 
     The question is what the labels do, not which ranker is best: the models are small, and none is tuned.
+
+    Reference: Kazai et al. (CIKM 2012), Table 7; ties: McSherry and Najork (ECIR 2008).
     """
     if ranker not in ("trees", "linear"):
         raise BadInput.at("the ranker", expected="trees or linear", found=str(ranker))
@@ -91,6 +98,8 @@ def train(
     chosen = parse_measure(measure) if isinstance(measure, str) else measure
     if not isinstance(chosen, nDCG) or chosen.cutoff is None:
         raise BadInput.at("the measure", expected="nDCG with a cutoff, such as nDCG@10", found=str(measure))
+    if chosen.context:
+        raise BadInput.at("the measure", expected="nDCG without a context weight", found=str(measure))
     panel = Panel.of(labels)
     lessons, notes = taught(panel)
     table, sets = feature_table(features, feature_sets)
@@ -100,7 +109,8 @@ def train(
         raise BadInput.at("the features", expected="rows for documents that the judges labelled", found="none")
     if known.height < documents.height:
         notes.append(f"{count(documents.height - known.height, 'labelled document')} without features left aside")
-    pool = Pool.of(known, folds, seed)
+    notes += _without_a_feature(known, sets, ranker)
+    pool = Pool.of(known, folds, fold_seed)
     graded = {name: _graded(known, part) for name, part in lessons.items()}
     gains = Gains.of("identity" if chosen.gains is None else chosen.gains)
     scores, weights = dict[Ranker, Floats](), list[tuple[str, str, str, float, int]]()
@@ -113,13 +123,16 @@ def train(
     for by in lessons:
         if np.isnan(scores[by, next(iter(sets))]).any():
             notes.append(f"labels of {by} are alike in every query of a training part: nothing can be learnt from them")
-    # Documents of equal score stand in a random order, the same for all rankers: their names decide nothing.
-    chance = np.random.default_rng(seed).permutation(known.height)
-    tested = []
+    # A ranker that gives few different scores ties many documents: neither their names nor chance may decide.
+    scored = tie_nDCG(gains=chosen.gains, discount=chosen.discount, cutoff=chosen.cutoff)
+    tested, tied = [], False
     for on, part in lessons.items():
-        run = _rankings(known, chance, ~np.isnan(graded[on]), scores)
-        scorer = Scorer(part, [chosen], level=level, draws=draws, seed=seed)
+        run = _rankings(known, ~np.isnan(graded[on]), scores)
+        tied = tied or bool(run.select("system", "query", "score").is_duplicated().any())
+        scorer = Scorer(part, [scored], level=level, draws=draws, seed=seed)
         tested.append(_tested(on, run, scorer, list(scores)))
+    if tied:
+        notes.append("ties in score: nDCG is the mean over all their orders")
     held = "1 to stop by" if ranker == "trees" else "1 left aside"
     notes.append(
         f"{count(len(pool.part), 'query', 'queries')} in {folds} parts: {folds - 2} to learn from, {held}, 1 to test "
@@ -137,10 +150,20 @@ def _graded(known: pl.DataFrame, labels: Judgments) -> Floats:
     return found["label"].fill_null(np.nan).to_numpy()
 
 
-def _rankings(known: pl.DataFrame, chance: Ints, judged: Bools, scores: Mapping[Ranker, Floats]) -> pl.DataFrame:
-    """Every ranker's order of the judged documents; a system's name is the ranker's number."""
-    order = pl.struct("own", "chance").rank("ordinal").over("query").cast(pl.Float64)
-    documents = known.select(DOCUMENT).with_columns(chance=pl.Series(chance))
+def _without_a_feature(known: pl.DataFrame, sets: Mapping[str, Sequence[str]], ranker: Kind) -> list[str]:
+    """A note on each feature that is unknown for some documents."""
+    what = "they count as having its mean" if ranker == "linear" else "trees treat it as a value of its own"
+    used = dict.fromkeys(name for wanted in sets.values() for name in wanted)
+    unknown = {name: int((known[name].is_null() | known[name].is_nan()).sum()) for name in used}
+    whole = count(known.height, "labelled document")
+    return [f"{name} is unknown for {n:,} of {whole}: {what}" for name, n in unknown.items() if n]
+
+
+def _rankings(known: pl.DataFrame, judged: Bools, scores: Mapping[Ranker, Floats]) -> pl.DataFrame:
+    """Every ranker's order of the judged documents, ties kept; a system's name is the ranker's number."""
+    # Equal rows of features may differ in the last bit of their score.
+    order = pl.col("own").round(12).rank("dense").over("query").cast(pl.Float64)
+    documents = known.select(DOCUMENT)
     return pl.concat(
         [
             documents.with_columns(own=pl.Series(score), system=pl.lit(str(number)))
