@@ -116,6 +116,36 @@ def test_changes_by_hand() -> None:
     ]
 
 
+def asked_again(context: float, again: float) -> list[dict[str, Any]]:
+    """Eight documents graded 4 alone: half of them get these grades in context, and when asked again."""
+    return [
+        {"query": f"q{n}", "doc": "d", "context": "c" if kind == "context" else None, "label": grade, "judge": "ann"}
+        for n in range(8)
+        for kind, grade in (
+            ("alone", 4),
+            ("again", 4 if n % 2 else again),
+            ("context", 4 if n % 2 else context),
+        )
+    ]
+
+
+def test_retest_shares_of_grade_changes_sum_to_one() -> None:
+    # In context half change by 1; asked again half change by 3, which nobody does in context.
+    frame = grade_change(asked_again(context=3, again=1), draws=0).frame
+    assert frame.select("size", "share", "retest", "beyond").rows() == [
+        (0.0, 0.5, 0.5, 0.0),
+        (1.0, 0.5, 0.0, 0.5),
+        (3.0, 0.0, 0.5, -0.5),
+    ]
+
+
+def test_fewer_changes_in_context_than_on_retest_are_called_fewer() -> None:
+    fewer = grade_change(asked_again(context=4, again=3), draws=0).finding
+    assert fewer.endswith("in context, grades change 50.0 percentage points less often.")
+    more = grade_change(asked_again(context=3, again=4), draws=0).finding
+    assert more.endswith("in context, grades change 50.0 percentage points more often.")
+
+
 def test_correlations_are_scipys_on_the_documents_that_count() -> None:
     study = context_study(seed=5, queries=40)
     frame = study.judgments.frame

@@ -59,13 +59,14 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
     Both grades are of one judge, and neither is N/A; nor is the overall grade. A judge asked twice about the same
     thing does not always say the same, so not all of it is an effect of context: `retest` is the share of changes of
     this size among `n_retest` documents that the same judges were asked about again in one setting, if any, and
-    `beyond` what is left when it is taken off, with its interval.
+    `beyond` what is left when it is taken off, with its interval. Every size that occurs in context or on retest has a
+    row, so that both shares sum to 1.
 
     Reference: Golbus et al. (WWW 2014), Fig. 3.
     """
     sheets, change = _changes(judgments)
     again, size = _retest(sheets, _told(sheets, change)), np.abs(change)
-    sizes = np.unique(size[~np.isnan(size)])
+    sizes = np.unique(np.concatenate([size[~np.isnan(size)], np.abs(again[~np.isnan(again)])]))
     chosen = _told(sheets, change)
     sums, cells = sheets.sums(~sheets.alone, _of_size(size, sizes)), sheets.cells(chosen)
     asked_again = _asked_again(sheets, chosen)
@@ -105,13 +106,23 @@ def grade_change(judgments: LabelsLike, *, level: float = 0.95, draws: int = 100
             f"{stay} of overall grades are the same in context as alone" + "".join(f", {part}" for part in parts) + "."
         )
     if not np.isnan(same["retest"]):
-        said += f" Asked again in the same setting, judges give the same overall grade in {100 * same['retest']:.1f} %"
-        if same["size"] == 0:
-            more, low_more, high_more = (-same[name] for name in ("beyond", "beyond_high", "beyond_low"))
-            said += f": context changes {in_words(more, low_more, high_more, level, percent=True)} more of them"
-        said += "."
+        said += _beyond_retest(same, level)
     told = (*sheets.notes, *_no_retest(again), *interval_note(low, value, draws, cells))
     return Result(frame, said, told, columns=("aspect", "size", "n", "share", "retest", "beyond"))
+
+
+def _beyond_retest(same: dict[str, Any], level: float) -> str:
+    """How often judges repeat a grade, and how much more or less often grades change in context."""
+    said = (
+        f" Judges who are asked again in the same setting repeat their overall grade in {same['retest']:.1%} of cases"
+    )
+    if same["size"] > 0:
+        return said + "."
+    sign = -1 if same["beyond"] <= 0 else 1  # the share that stays the same is smaller where more grades change
+    value, low, high = (100 * sign * same[name] for name in ("beyond", "beyond_low", "beyond_high"))
+    direction = "more often" if sign < 0 else "less often"
+    interval = "" if np.isnan(low) else f", {level * 100:g}% CI [{min(low, high):.1f}, {max(low, high):.1f}]"
+    return f"{said}; in context, grades change {abs(value):.1f} percentage points {direction}{interval}."
 
 
 def mean_change(judgments: LabelsLike, by: str | None = None, *, level: float = 0.95) -> Result:
