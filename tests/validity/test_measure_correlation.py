@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import kendalltau
 
@@ -81,3 +82,52 @@ def test_the_matrix_is_square_and_its_picture_holds_every_figure() -> None:
     assert "Alike & <not>" in texts
     shown = [f"{value:.2f}" for value in values[~np.eye(len(MEASURES), dtype=bool)]]
     assert sorted(text for text in texts if text in shown) == sorted(shown)  # each twice, as the square has them
+
+
+def with_gaps() -> tuple[Judgments, dict[str, dict[str, dict[str, float]]]]:
+    """Five systems of eight queries; of system s1 two lists are missing, of s2 one."""
+    made = preference_study(queries=8, systems=5, seed=8)
+    lists = made.runs.frame.with_columns(pl.col("system").cast(pl.String), pl.col("query").cast(pl.String))
+    names, queries = lists["system"].unique().sort(), lists["query"].unique().sort()
+    runs = {
+        system: {
+            query: {
+                d: s
+                for y, q, d, s in lists.select("system", "query", "doc", "score").rows()
+                if (y, q) == (system, query)
+            }
+            for query in queries
+        }
+        for system in names
+    }
+    for system, query in ((names[0], queries[0]), (names[0], queries[1]), (names[1], queries[1])):
+        del runs[system][query]
+    return made.judgments, runs
+
+
+def test_missing_lists_are_noted_and_count_0_for_every_measure() -> None:
+    labels, runs = with_gaps()
+    found = measure_correlation(labels, runs, MEASURES)
+    (note,) = [note for note in found.notes if "missing" in note]
+    first, second = sorted(runs)[:2]
+    assert note == (
+        f"3 of 40 rankings are missing and count 0 for every measure ({first} 2, {second} 1): common_queries=True "
+        "leaves out the 2 queries"
+    )
+    # A ranking of one unjudged document scores 0, too.
+    filled = {system: {query: runs[system].get(query, {"x": 1.0}) for query in runs[max(runs)]} for system in runs}
+    assert found.frame.equals(measure_correlation(labels, filled, MEASURES).frame, null_equal=True)
+
+
+def test_common_queries_leaves_out_queries_with_a_missing_list() -> None:
+    labels, runs = with_gaps()
+    found = measure_correlation(labels, runs, MEASURES, common_queries=True)
+    common = sorted(set.intersection(*(set(lists) for lists in runs.values())))
+    only = Judgments.of(labels.frame.filter(pl.col("query").is_in(common)))
+    expected = measure_correlation(only, runs, MEASURES)
+    assert found.frame["queries"].unique().to_list() == [len(common)] == [6]
+    columns = ["tau", "tau_b", "tau_ap", "tau_ap_b"]
+    assert found.frame.select(columns).equals(expected.frame.select(columns))
+    assert any(note.startswith("2 queries left out: a system has no ranking there") for note in found.notes)
+    with pytest.raises(Undefined, match="no query has a ranking of every system"):
+        measure_correlation(labels, {**runs, "none": {"elsewhere": {"d": 1.0}}}, MEASURES, common_queries=True)

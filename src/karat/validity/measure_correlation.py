@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.measures import Profile, as_measures
-from karat.records import Judgments, LabelsLike, Result, RunsLike
+from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
+from karat.records.result import Caution
 from karat.records.runs import joined
 from karat.scoring import Scorer
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
@@ -35,6 +37,7 @@ def measure_correlation(
     measures: object,
     *,
     profile: str | Profile = "trec_eval",
+    common_queries: bool = False,
     seed: int = 0,
 ) -> Result:
     """How alike every two measures rank the systems, by the systems' means over queries.
@@ -47,8 +50,11 @@ def measure_correlation(
 
     `tau` is Kendall's, pairs of systems with a tie counting nowhere but in the base; `tau_b` allows for ties; `tau_ap`
     is AP correlation with the first measure's ranking as the truth (tau_AP,a where the second has ties), `tau_ap_b` its
-    symmetric form with ties, in both of which the top counts more. All systems' means are over all queries with labels,
-    a missing list counting 0.
+    symmetric form with ties, in both of which the top counts more.
+
+    All systems' means are over the same queries for all measures: those with labels, a missing ranking counting 0 as in
+    `compare`, and a note says how many are missing. With `common_queries` queries for which a system has no ranking are
+    left out. A query for which a measure is undefined is left out of all means.
 
     Chance in the queries makes two measures look less alike than they are with many queries, and no interval over
     queries holds the figure of many: `first_self` and `second_self` tell instead how alike a measure ranks the systems
@@ -69,7 +75,9 @@ def measure_correlation(
     scorer = Scorer(judged, wanted, profile=profile, complete=True, draws=0)
     table = scorer.score(lists).queries
     names = [str(measure) for measure in wanted]
-    values, notes = _by_query(table, lists.systems, names)
+    table, missing = _missing_rankings(table, lists, common_queries)
+    values, undefined = _by_query(table, lists.systems, names)
+    notes = [*missing, *undefined]
     means = np.round(values.mean(axis=1), 12)  # equal means differ by rounding
     alike = _alike_with_itself(values, seed)
     rows = []
@@ -118,6 +126,32 @@ def matrix(result: Result) -> pl.DataFrame:
     itself = pl.DataFrame({"first": names, "second": names, "tau_b": 1.0})
     every = pl.concat([itself, pairs, turned])
     return every.pivot("second", index="first", values="tau_b", maintain_order=True).rename({"first": "measure"})
+
+
+def _missing_rankings(table: pl.DataFrame, runs: Runs, common_queries: bool) -> tuple[pl.DataFrame, list[str]]:
+    """The rows that count, and a note on judged queries for which a system has no ranking."""
+    ranked = runs.frame.select(pl.col("system", "query").cast(pl.String)).unique()
+    rows = table.select(pl.col("system", "query").cast(pl.String)).with_row_index("row")
+    empty = rows.join(ranked, on=["system", "query"], how="anti")
+    queries = empty["query"].unique()
+    if not len(queries):
+        return table, []
+    every = rows["query"].n_unique()
+    if common_queries:
+        table = table.filter(~pl.col("query").cast(pl.String).is_in(queries.implode()))
+        if not table.height:
+            raise Undefined("no query has a ranking of every system: the systems have no common queries")
+        return table, [f"{count(len(queries), 'query', 'queries')} left out: a system has no ranking there"]
+    by_system = empty.group_by("system").len().sort(["len", "system"], descending=[True, False])
+    named = [f"{system} {n:,}" for system, n in by_system.head(3).iter_rows()]
+    others = [f"{by_system.height - 3} more systems"] if by_system.height > 3 else []
+    which = count(len(queries), "query", "queries")
+    remedy = advise(f"--common-queries leaves out the {which}", f"common_queries=True leaves out the {which}")
+    note = (
+        f"{empty.height:,} of {every * len(runs.systems):,} rankings are missing and count 0 for every measure "
+        f"({', '.join([*named, *others])}): {remedy}"
+    )
+    return table, [Caution(note)]
 
 
 def _by_query(table: pl.DataFrame, systems: list[str], names: list[str]) -> tuple[Floats, list[str]]:

@@ -192,6 +192,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     click.argument("runs", metavar="[RUN...]", nargs=-1),
     options.measure(several=True, otherwise=", ".join(CORRELATION)),
     options.profile,
+    click.option("--common-queries", is_flag=True, help="Leave out queries for which a system has no ranking."),
     options.seed,
     options.scored,
     examples="""karat validate correlation qrels.txt runs/*.run -m nDCG@10,P@10,AP
@@ -204,7 +205,10 @@ def correlation(
     reading: Reading,
     **asked: Any,
 ) -> Tables:
-    """How alike measures rank systems: Kendall's tau_b for every two."""
+    """How alike measures rank systems: Kendall's tau_b for every two.
+
+    A ranking that a run does not have counts 0 for every measure, and a note counts such rankings.
+    """
     files, names = measures_among(runs, measure)
     lists = read_several(run_files(labels, files))
     found = validity.measure_correlation(reading.study(labels).judged, lists, names or list(CORRELATION), **asked)
