@@ -229,3 +229,22 @@ def test_the_web_tracks_subtopics_have_kinds_of_their_own(web2010: Path) -> None
     assert kinds["all"]["n"] == kinds["kind informational"]["n"] + kinds["kind navigational"]["n"]
     credit = dict(found["Table 4"].frame.select("measure", "credit").iter_rows())
     assert max(credit, key=lambda name: credit[name]) == "nDCG@10"
+
+
+def test_unjudged_is_counted_by_subtopic_where_users_are_asked_about_one() -> None:
+    # d1 is labelled for both subtopics, d2 for subtopic 1 only, d3 for none.
+    labels = [
+        {"query": "q", "doc": doc, "subtopic": subtopic, "label": 1}
+        for doc, subtopic in (("d1", "1"), ("d1", "2"), ("d2", "1"))
+    ]
+    runs = {"a": {"q": {"d1": 2.0, "d2": 1.0}}, "b": {"q": {"d2": 2.0, "d3": 1.0}}}
+    pairs = [{"query": "q", "subtopic": s, "a": "a", "b": "b", "sign": 1} for s in ("1", "2")]
+    # By subtopic 1 one of four documents has no label, by subtopic 2 three of four.
+    (note,) = [note for note in score_pairs(pl.DataFrame(pairs), labels, runs, "P@2").notes if "label" in note]
+    assert note == (
+        "50% of the documents in the top 10 have no label for the subtopic that users were asked about and count as "
+        "not relevant (25% have no label for any subtopic)"
+    )
+    by_query = pl.DataFrame(pairs[:1]).drop("subtopic")
+    (note,) = [note for note in score_pairs(by_query, labels, runs, "P@2").notes if "no label" in note]
+    assert note == "25% of the documents in the top 10 have no label and count as not relevant"

@@ -96,7 +96,8 @@ def score_pairs(
     # The results that users saw, in the order in which lists are scored.
     place = pl.struct("score", "doc").rank("ordinal", descending=True).over("system", "query")
     lists = Runs(seen.filter(place <= depth), lists.notes)
-    judged, listed = _judged(frame, labels, lists, depth), lists.frame.select("system", "query").unique()
+    listed = lists.frame.select("system", "query").unique()
+    unjudged_for_any = 1 - _judged(_sides(frame), labels, lists, depth)
     by = ["query", "subtopic"] if "subtopic" in frame.columns else ["query"]
     if "subtopic" in by:
         if not labels.has("subtopic"):
@@ -129,16 +130,21 @@ def score_pairs(
         for side in ("a", "b")
     ]
     notes += _without_list(known, listed)
-    if judged < 1 - ROUNDING:
-        notes.append(
-            f"{100 * (1 - judged):.0f} % of the documents in the top {depth} have no judgment and count as not relevant"
-        )
+    if "subtopic" in by:  # a label for another subtopic says nothing about this one
+        unjudged = 1 - _judged(_sides(known.drop("query").rename({"item": "query"})), labels, lists, depth)
+        notes += _unjudged(unjudged, depth, unjudged_for_any)
+    else:
+        notes += _unjudged(unjudged_for_any, depth)
     return PairScores(known.drop("item"), tuple(names), sides[0], sides[1], tuple(notes))
 
 
-def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:
-    """The share of the documents in the top of the compared lists that somebody judged, for whatever subtopic."""
-    shown = pl.concat([frame.select("query", system=side) for side in ("a", "b")])
+def _sides(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The query and the system of both sides of every pair."""
+    return pl.concat([pairs.select("query", system=side) for side in ("a", "b")])
+
+
+def _judged(shown: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> float:
+    """The share of the documents in the top of these rankings that have a label."""
     shown = shown.join(labels.frame, on="query", how="semi")
     if not shown.height or not len(runs):
         return 1.0
@@ -147,9 +153,26 @@ def _judged(frame: pl.DataFrame, labels: Judgments, runs: Runs, depth: int) -> f
     return float(found.to_numpy().mean()) if len(found) else 1.0
 
 
+def _unjudged(share: float, depth: int, for_any: float | None = None) -> list[str]:
+    """A note on documents without a label; by subtopic, `for_any` is the share without a label for any subtopic."""
+    if share < ROUNDING:
+        return []
+    documents = f"{_percent(share)} of the documents in the top {depth} have no label"
+    if for_any is None:
+        return [f"{documents} and count as not relevant"]
+    return [
+        f"{documents} for the subtopic that users were asked about and count as not relevant "
+        f"({_percent(for_any)} have no label for any subtopic)"
+    ]
+
+
+def _percent(share: float) -> str:
+    return "under 1%" if ROUNDING < share < 0.01 else f"{share:.0%}"
+
+
 def _without_list(pairs: pl.DataFrame, listed: pl.DataFrame) -> list[str]:
     """A note on the systems that users compared for a query for which they returned nothing."""
-    sides = pl.concat([pairs.select("query", system=side) for side in ("a", "b")]).unique()
+    sides = _sides(pairs).unique()
     missing = sides.join(listed, on=["system", "query"], how="anti")
     if not missing.height:
         return []
