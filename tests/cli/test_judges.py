@@ -78,7 +78,7 @@ def test_the_planted_bias_is_found_and_said_in_words(study: Path) -> None:
         str(study / "queries.csv"),
     )
     assert done.returncode == 0, done.stderr
-    assert "crowd overrates" in done.stdout.lower()
+    assert "crowd rates" in done.stdout.lower()
     assert "wikipedia" in done.stdout.lower()
 
 

@@ -150,19 +150,22 @@ def test_the_finding_reads_as_a_sentence() -> None:
     result = find_bias(Judgments.of(study(3, queries=100, effect=0.5)))
     row = result.frame.row(0, named=True)
     assert result.finding == (
-        f"The crowd overrates Wikipedia pages by {row['effect']:.2f} of a grade more than the rest (95 % interval "
-        f"{row['low']:.2f} to {row['high']:.2f}; {row['n_pairs']} pairs of {row['n_queries']} queries)."
+        f"Exploration: the crowd rates Wikipedia pages {row['effect']:.2f} of a grade higher than the rest at the same "
+        f"gold grade (95% CI [{row['low']:.2f}, {row['high']:.2f}], adjusted p < 0.001; over all grades the mean error "
+        f"is {row['inside']:+.2f} inside and {row['outside']:+.2f} outside; {row['n_pairs']} pairs of "
+        f"{row['n_queries']} queries)."
     )
     silent = find_bias(Judgments.of(study(3)))
-    assert silent.finding.startswith("No bias found: no group errs otherwise in one of ")
+    assert silent.finding.startswith("Exploration: no significant bias in ")
     assert silent.frame.height == 0
     assert silent.frame.columns == result.frame.columns
 
 
-def test_underrating_is_called_so() -> None:
+def test_a_negative_effect_is_called_lower() -> None:
     frame = study(3, queries=100, effect=0.5)
     turned = frame.with_columns(label=4 - pl.col("label"))
-    assert find_bias(Judgments.of(turned)).finding.startswith("The crowd underrates Wikipedia pages by 0.")
+    assert find_bias(Judgments.of(turned)).finding.startswith("Exploration: the crowd rates Wikipedia pages 0.")
+    assert "of a grade lower than the rest at the same gold grade" in find_bias(Judgments.of(turned)).finding
 
 
 def test_the_effect_is_inside_less_outside_as_against_gold_has_them() -> None:
@@ -185,8 +188,8 @@ def test_without_gold_groups_are_compared_on_the_pairs_that_both_labelled() -> N
         "wikipedia",
         "WP",
     )
-    assert result.finding.startswith("Against the professionals, the crowd rates Wikipedia pages 0.")
-    assert "of a grade higher than the rest" in result.finding
+    assert result.finding.startswith("Exploration: against the professionals, the crowd rates Wikipedia pages 0.")
+    assert "of a grade higher than the rest at the same average grade" in result.finding
     with pytest.raises(Undefined, match="one group without gold"):
         find_bias(Judgments.of(frame.filter(pl.col("group") == "crowd")))
     apart = frame.with_columns(doc=pl.col("group") + pl.col("doc"))
@@ -257,7 +260,7 @@ def test_a_squeezed_scale_is_no_bias_on_whatever_is_mostly_good() -> None:
     raw = against_gold(judgments, by="root_url").frame.filter(pl.col("feature") == "root_url")
     assert raw.row(0, named=True)["high"] < raw.row(1, named=True)["low"]
     fair = find_bias(judgments)
-    assert fair.finding.startswith("No bias found")
+    assert fair.finding.startswith("Exploration: no significant bias in ")
     # A habit beside the squeeze is found as large as it is, although the plain difference points the other way.
     lifted = pl.concat([frames[0], frames[1].with_columns(label=pl.col("label") + 0.4 * (pl.col("root_url") == "RU"))])
     row = find_bias(Judgments.of(lifted)).frame.row(0, named=True)
@@ -265,9 +268,67 @@ def test_a_squeezed_scale_is_no_bias_on_whatever_is_mostly_good() -> None:
     assert row["inside"] - row["outside"] < -0.1
 
 
+def retrieved(seed: int, *, effect: float = 0.5, queries: int = 60) -> pl.DataFrame:
+    """A study whose judge overrates what system `b` alone retrieves, beside many features without any effect."""
+    rng = np.random.default_rng(seed)
+    frame = study(seed, queries=queries, effect=effect)
+    wp = pl.col("wikipedia") == "WP"
+    noise = {f"noise_{i}": rng.integers(0, 4, queries * 12).astype(str) for i in range(8)}
+    extra = pl.DataFrame({"doc": np.arange(queries * 12).astype(str), **noise})
+    frame = frame.with_columns(shown_by=pl.when(wp).then(pl.lit("b alone")).otherwise(pl.lit("several systems")))
+    return frame.drop("wikipedia").join(extra, on="doc", how="left", maintain_order="left")
+
+
+def test_slices_by_system_are_a_family_of_their_own() -> None:
+    """Adjusted for the primary slices only: the p value of the only one is that of the plain test."""
+    result = find_bias(Judgments.of(retrieved(13, effect=0.22)), everything=True)
+    (row,) = result.frame.filter(pl.col("family") == "primary").iter_rows(named=True)
+    assert (row["slice"], row["kind"], row["found"]) == ("documents retrieved by b alone", "bias", True)
+    assert row["p_bh"] == pytest.approx(row["p"])
+    exploration = result.frame.filter(pl.col("family") == "exploration")
+    # The same p value among all slices would not have been significant.
+    assert row["p"] * exploration.height > 0.05
+    assert result.finding.startswith("The crowd rates documents retrieved by b alone 0.")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_found_is_an_adjusted_p_at_most_the_level(seed: int) -> None:
+    """Sentence, table and threshold use one p value; what repeats another slice has none and names that slice."""
+    effect = (0.0, 0.1, 0.2, 0.3)[seed % 4]
+    result = find_bias(Judgments.of(retrieved(seed, effect=effect, queries=40)), everything=True)
+    frame = result.frame
+    assert (frame["found"] == (frame["p_bh"] <= 0.05).fill_null(False)).all()
+    assert (frame["p_bh"].is_null() == frame["because_of"].is_not_null()).all()
+    assert (frame["p_bh"] >= frame["p"] - 1e-12).fill_null(True).all()
+    told = result.finding.startswith(("No significant bias", "Exploration: no significant bias"))
+    if not frame["found"].any():
+        assert told
+    else:
+        first = frame.row(0, named=True)
+        p = "p < 0.001" if first["p_bh"] < 0.001 else f"p = {first['p_bh']:.3f}"
+        said = [result.finding, *result.notes]
+        assert any(first["slice"] in text and f"adjusted {p}" in text for text in said)
+
+
+def test_effect_and_raw_means_of_opposite_sign_are_both_told() -> None:
+    """The judge draws all grades to the middle and adds 0.4 on root pages, which are mostly good."""
+    rng = np.random.default_rng(12)
+    grade, query = rng.integers(0, 5, 2000), np.repeat(np.arange(100), 20)
+    squeezed = np.round(2 + 0.5 * (grade - 2) + rng.normal(size=2000) * 0.4)
+    root = rng.random(2000) < 0.1 + 0.15 * grade
+    rows = {"query": query.astype(str), "doc": np.arange(2000).astype(str), "root_url": np.where(root, "RU", "nRU")}
+    gold = pl.DataFrame({**rows, "label": grade.astype(float), "group": "gold"})
+    llm = pl.DataFrame({**rows, "label": squeezed + 0.4 * root, "group": "llm"})
+    result = find_bias(Judgments.of(pl.concat([gold, llm])))
+    inside, outside = ((squeezed + 0.4 * root - grade)[which].mean() for which in (root, ~root))
+    assert inside < outside
+    assert "of a grade higher than the rest at the same gold grade" in result.finding
+    assert f"the mean error is {inside:+.2f} inside and {outside:+.2f} outside" in result.finding
+
+
 def test_judges_who_are_always_right_have_no_bias() -> None:
     result = find_bias(Judgments.of(study(9, errs=0.0).with_columns(label=pl.lit(2.0))))
-    assert result.finding.startswith("No bias found")
+    assert result.finding.startswith("Exploration: no significant bias in ")
 
 
 def test_unknown_values_are_neither_inside_nor_outside() -> None:
@@ -315,8 +376,8 @@ def test_a_slice_where_judges_are_right_less_often_is_noise_and_no_bias() -> Non
     assert row["effect"] < 0 or row["value"] == "short"
     assert sorted([row["inside"], row["outside"]]) == pytest.approx([0.4, 0.7], abs=0.05)
     assert row["low"] <= np.sign(row["effect"]) * 0.3 <= row["high"]
-    assert "The crowd is right less often on pairs with length long: 4" in result.finding
-    assert " % against " in result.finding
+    assert "the crowd is right less often on pairs with length long, by " in result.finding
+    assert " right inside and " in result.finding
 
 
 def test_a_bias_makes_no_second_finding_of_its_errors() -> None:

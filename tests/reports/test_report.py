@@ -78,7 +78,8 @@ def test_the_figures_that_this_data_allows_are_drawn(report):
     names = {figure.name for figure in report.figures}
     assert names >= {
         "naive-and-corrected", "by-group", "by-query", "scores", "agreement", "label-distribution", "error-by-group",
-        "error-distribution", "bias", "judges", "labels-and-clicks", "users-who-say-top", "weights-for-one-of-n",
+        "error-distribution", "bias-exploration", "judges", "labels-and-clicks", "users-who-say-top",
+        "weights-for-one-of-n",
         "p-from-few-labels", "measures-and-clicks", "power",
     }  # fmt: skip
 
@@ -178,7 +179,7 @@ def test_the_demos_planted_bias_is_found_out_and_the_page_says_so(demo):
     assert "As they are, the labels of simulated llm miss it. Corrected, the labels of every group hold it." in groups
     assert "simulated" in demo.simulated
     bias = figure(demo, "bias").data.row(0, named=True)
-    assert (bias["group"], bias["slice"]) == ("simulated llm", "results shown by hybrid alone")
+    assert (bias["group"], bias["slice"]) == ("simulated llm", "documents retrieved by hybrid alone")
     # 0.6 of a grade is planted on what the hybrid shows and BM25 does not, where the scale has room for it.
     assert bias["low"] < 0.6 < bias["high"]
 

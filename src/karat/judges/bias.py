@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -29,14 +29,17 @@ AT_ONCE = 4_000_000
 #: A difference that is rounding.
 NOTHING = 1e-12
 
-#: What is shown of a bias.
-COLUMNS = ("group", "against", "kind", "slice", "effect", "inside", "outside", "n_pairs", "p_bh")
+#: Features whose slices are tested first, as a family of their own: which system retrieves the document.
+PRIMARY = ("shown_by",)
+#: The columns that are displayed.
+COLUMNS = ("family", "group", "against", "kind", "slice", "effect", "inside", "outside", "n_pairs", "p_bh")
 
 
 def find_bias(
     labels: Panel | LabelsLike,
     features: Sequence[str] | None = None,
     *,
+    primary: Sequence[str] = PRIMARY,
     gold: LabelsLike | None = None,
     judges: Judges = "sample",
     min_pairs: int = 30,
@@ -45,29 +48,43 @@ def find_bias(
     level: float = 0.95,
     everything: bool = False,
 ) -> Result:
-    """The kinds of queries and documents on which a group of judges errs otherwise, or more often, than on the rest.
+    """Find the kinds of queries and documents on which a group of judges errs in one direction, or more often.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = [{"query": f"q{i % 60}", "doc": f"d{i}", "wikipedia": "WP" if i % 3 else "nWP", "group": group,
     ...          "label": (i % 4) + (group == "crowd") * (i % 3 > 0) * float(rng.random() < 0.8)}
     ...         for i in range(600) for group in ("gold", "crowd")]
-    >>> find_bias(rows).finding[:69]
-    'The crowd overrates Wikipedia pages by 0.81 of a grade more than the '
+    >>> find_bias(rows).finding[:87]
+    'Exploration: the crowd rates Wikipedia pages 0.81 of a grade higher than the rest at th'
 
-    Every value of every feature, numbers cut into four slices, and every two values of two features are looked at, with
-    at least `min_pairs` query-document pairs and `min_queries` queries inside and outside. `inside` and `outside` are a
-    group's mean differences from gold there (`kind` bias), or the shares of its labels that equal gold (noise: errors
-    that fall on both sides leave no bias). `effect` is the one less the other among documents of the same gold grade:
-    whoever shuns the ends of the scale underrates what is mostly good, without a view of it. Without gold, groups are
-    compared with each other on the pairs that both labelled, at the same grade in the middle between them. Errors are
-    clustered by query and, where `judges` are a sample, by judge: a habit of one person is not one of the group.
+    A slice is every value of a feature (numbers are cut into four ranges) and every pair of values of two features,
+    with at least `min_pairs` query-document pairs and `min_queries` queries inside and outside.
 
-    `p_bh` is Benjamini and Hochberg's over all that was looked at: with `q` = 0.05, data without any bias gives a
-    finding in one study of twenty at most. A slice that only repeats a finding (Wikipedia pages for long queries, when
-    it is all Wikipedia pages; or right less often where a group overrates) is not `found` but keeps its row, with the
-    finding `because_of` which it stands out. With `everything` the frame holds all slices looked at. Without `features`
-    all columns count that are not karat's own. A finding is a difference, not its cause: judges may be misled by
-    something that the feature goes along with.
+    `effect` compares documents of the same gold grade inside and outside the slice, so that judges who avoid the ends
+    of the scale do not appear to underrate whatever is mostly good. `inside` and `outside` are the raw means, at
+    whatever grades the documents have: the mean error (`kind` bias), or the share of labels that equal gold (`kind`
+    noise). Raw means and effect can differ in sign. Without gold, groups are compared with each other on the pairs that
+    both labelled, at the same average grade. Errors are clustered by query and, where `judges` are a sample, by judge.
+
+    The slices of the `primary` features are chosen before looking at the data: which system retrieves the document.
+    They are a `family` of tests of their own. All other slices are `exploration`. In each family `p_bh` is adjusted by
+    Benjamini and Hochberg's procedure, and a slice is `found` if and only if its `p_bh` is at most `q`. In data without
+    any bias, a family has a finding in one study of twenty at most. A slice that only repeats another (Wikipedia pages
+    for long queries, when it is all Wikipedia pages; or more errors where a group overrates) has no `p_bh`, and
+    `because_of` names the other slice. With `everything` the frame has all slices tested. A finding is a difference,
+    not its cause.
+
+    Args:
+        labels: Judgments of one or more groups.
+        features: The columns to search; all columns that are not karat's own where none are named.
+        primary: Features whose slices were chosen before looking at the data, where the labels have them.
+        gold: Gold labels, unless they are the group gold of the labels.
+        judges: Whether the judges are a sample of judges like them, or fixed.
+        min_pairs: The fewest query-document pairs inside and outside a slice.
+        min_queries: The fewest queries inside and outside a slice.
+        q: The false discovery rate of each family.
+        level: The confidence level of the intervals, which are not adjusted for multiple testing.
+        everything: Whether the frame has all slices tested, or the findings and what repeats them.
 
     Reference: Kazai et al. (CIKM 2012), future work; Benjamini and Hochberg (JRSS B 1995); Cameron, Gelbach and Miller
     (Journal of Business and Economic Statistics 2011).
@@ -89,36 +106,75 @@ def find_bias(
             f"no slice has {min_pairs} pairs of {min_queries} queries inside and outside, and judges enough on either "
             "side for an interval; ask for fewer"
         )
-    adjusted = benjamini_hochberg([s.p for s in found])
-    found = [replace(s, p_bh=float(a)) for s, a in zip(found, adjusted, strict=True)]
-    kept, because = _standing(found, q)
+    chosen = [is_primary(s, primary) for s in found]
+    families = {
+        "primary": [i for i, first in enumerate(chosen) if first],
+        "exploration": [i for i, first in enumerate(chosen) if not first],
+    }
+    settled, said, because = list[int](), list[str](), dict[int, int]()
+    adjusted = np.full(len(found), np.nan)
+    for family, members in families.items():
+        tests = _standing(members, found, q, settled)
+        settled += tests.kept
+        because |= tests.because
+        for i, p in tests.adjusted.items():
+            adjusted[i] = p
+        label = "Exploration: " if family == "exploration" else ""
+        said += [label + finding_of(replace(found[i], p_bh=float(adjusted[i])), level) for i in tests.kept]
+        if members and family == "primary" and not tests.kept:
+            size = count(_different(found, members), "primary slice")
+            said.append(f"no significant bias in {size} ({', '.join(primary)})")
     against = "gold" if sides[0].against == GOLD else "each other"
     searched = " for bias and for noise" if panel.has_gold else ""
-    looked = count(len({(s.side.group, s.side.against, s.where) for s in found}), "slice")
+    sizes = [count(_different(found, families["primary"]), "primary slice")] if families["primary"] else []
+    sizes.append(f"{count(_different(found, families['exploration']), 'slice')} in exploration")
     notes.append(
-        f"{looked} of {count(len(names), 'feature')} looked at{searched}, with {min_pairs} pairs and "
-        f"{min_queries} queries or more; groups against {against}; false discovery rate {100 * q:g} %"
+        f"{' and '.join(sizes)}, of {count(len(names), 'feature')}, tested{searched}, with at least {min_pairs} pairs "
+        f"and {min_queries} queries; groups against {against}; false discovery rate {100 * q:g}% in each family"
     )
-    order = [*kept, *sorted(because, key=lambda i: found[i].p)]
-    if everything:
-        order += sorted(set(range(len(found))) - set(order), key=lambda i: found[i].p)
-    said = [finding_of(found[i], level) for i in kept]
-    if not said:
+    if not settled:
+        nothing = f"no significant bias in {count(_different(found, families['exploration']), 'slice')}"
+        if families["exploration"]:
+            said.append(f"Exploration: {nothing}")
         reach = [s.reach for s in found if s.side.kind == "bias"]
         if reach:
             usual = f"{np.median(reach):.2f}"
             notes.insert(
-                0, f"the intervals reach {usual} of a grade to each side in the middle: less would not be seen"
+                0,
+                f"the {100 * level:g}% intervals reach {usual} of a grade to each side at the median: a smaller bias "
+                "can go unseen",
             )
-        said = [f"no bias found: no group errs otherwise in one of {looked} than on the rest"]
-    more = len(said) - 1
-    first = said[0] + (f"; {count(more, 'further finding')}" if more else "")
-    if because:
-        others = count(len(because), "other slice stands", "other slices stand")
-        notes.append(f"{others} out only because of a finding, which the full table names")
-    rows = [row_of(found[i]) | {"found": i in kept, "because_of": because.get(i)} for i in order]
-    frame = pl.DataFrame(rows, schema=SCHEMA)
-    return Result(frame, sentence(first), (*(f"also: {words}" for words in said[1:6]), *notes), columns=COLUMNS)
+    more = len(said) - 1 if settled else 0
+    first = "; ".join(said) if not settled else said[0] + (f"; {count(more, 'further result')}" if more else "")
+    repeats = [i for i in sorted(because, key=lambda i: found[i].p) if because[i] in settled]
+    if repeats:
+        others = count(len(repeats), "other slice repeats", "other slices repeat")
+        notes.append(f"{others} a finding, which the full table names")
+    order = [*settled, *repeats]
+    if everything:
+        order += sorted(set(range(len(found))) - set(order), key=lambda i: found[i].p)
+    rows = [
+        row_of(replace(found[i], p_bh=float(adjusted[i])))
+        | {
+            "family": "primary" if chosen[i] else "exploration",
+            "found": i in settled,
+            "because_of": words_of(found[because[i]]) if i in because else None,
+        }
+        for i in order
+    ]
+    frame = pl.DataFrame(rows, schema=SCHEMA).with_columns(pl.col("p_bh").fill_nan(None))
+    also = (f"also: {words}" for words in said[1:6]) if settled else ()
+    return Result(frame, sentence(first), (*also, *notes), columns=COLUMNS)
+
+
+def is_primary(s: Slice, primary: Sequence[str]) -> bool:
+    """Whether a slice was chosen before looking at the data: one primary feature alone, for bias."""
+    return s.side.kind == "bias" and len(s.where) == 1 and s.where[0][0] in primary
+
+
+def _different(found: list[Slice], members: list[int]) -> int:
+    """The number of slices, each counted once for bias and noise."""
+    return len({(s.side.group, s.side.against, s.where) for s in (found[i] for i in members)})
 
 
 def _looked_at(side: Side, min_pairs: int, min_queries: int, level: float) -> Iterator[Slice]:
@@ -231,23 +287,35 @@ def _large_enough(size: Floats, least: int, side: Side, features: tuple[str, ...
     return np.flatnonzero(fits)
 
 
-def _standing(found: list[Slice], q: float) -> tuple[list[int], dict[int, str]]:
-    """The findings that stand by themselves, best first, and for the others because of what they stand out.
+@dataclass(frozen=True)
+class Family:
+    """The findings of a family of tests, what repeats which slice, and the adjusted p value of each other slice."""
+
+    kept: list[int] = field(default_factory=list)
+    because: dict[int, int] = field(default_factory=dict)
+    adjusted: dict[int, float] = field(default_factory=dict)
+
+
+def _standing(members: list[int], found: list[Slice], q: float, settled: list[int]) -> Family:
+    """The findings of one family, best first, given those that are settled; a finding is adjusted p at most `q`.
 
     Single features by evidence, each given those before it, then pairs given all these, if they are more than their two
     parts together; a pair takes the place of a part that is little without it. Noise comes after bias: who overrates is
-    right less often, and that is no finding of its own. What is left must hold up against all that was looked at,
-    repetitions not counted as findings.
+    right less often, and that is no finding of its own. Repetitions do not count as discoveries in Benjamini and
+    Hochberg's procedure.
     """
-    few = [i for i, s in enumerate(found) if s.p_bh <= q]
+    if not members:
+        return Family()
+    plain = dict(zip(members, benjamini_hochberg([found[i].p for i in members]).tolist(), strict=True))
+    few = [i for i in members if plain[i] <= q]
     # Slices of the same rows differ in p by rounding only; the one that was asked for first names them.
     few.sort(key=lambda i: (found[i].side.kind == "noise", len(found[i].where), float(f"{found[i].p:.6g}"), i))
     bar = max((found[i].p for i in few), default=0.0)
     p = dict[int, float]()
     for i in few:
-        before = [k for k in p if _same_groups(found[k], found[i])]
+        before = [k for k in (*settled, *p) if _same_groups(found[k], found[i])]
         given = _given(found[i], [found[k] for k in before], q)
-        parts = [k for k in before if found[k].side is found[i].side and set(found[k].where) < set(found[i].where)]
+        parts = [k for k in p if found[k].side is found[i].side and set(found[k].where) < set(found[i].where)]
         rest = [found[k] for k in before if k not in parts]
         # The pair stands in for a part that says less beside it than it says beside the part.
         if given < 1 and parts and all(_given(found[k], [*rest, found[i]], q) > given for k in parts):
@@ -256,16 +324,22 @@ def _standing(found: list[Slice], q: float) -> tuple[list[int], dict[int, str]]:
                 given, p = without, {k: v for k, v in p.items() if k not in parts}
         if given <= bar:
             p[i] = given
-    ranked = sorted(p, key=lambda i: p[i])
-    # Benjamini and Hochberg's step, with the findings that stand as the discoveries.
-    stands = [r for r, i in enumerate(ranked, 1) if p[i] <= q * r / len(found)]
-    kept = sorted(ranked[: stands[-1] if stands else 0], key=lambda i: (found[i].p, -abs(found[i].effect)))
-    because = dict[int, str]()
+    # Benjamini and Hochberg's step, with the slices that repeat no other as the discoveries.
+    ranked, least = sorted(p, key=lambda i: p[i]), 1.0
+    for rank in range(len(ranked), 0, -1):
+        least = min(least, p[ranked[rank - 1]] * len(members) / rank)
+        plain[ranked[rank - 1]] = max(least, found[ranked[rank - 1]].p)
+    kept = sorted((i for i in p if plain[i] <= q), key=lambda i: (found[i].p, -abs(found[i].effect)))
+    because = dict[int, int]()
     for i in few:
-        near = [k for k in kept if _same_groups(found[k], found[i])]
-        if i not in p and near:
-            because[i] = words_of(found[max(near, key=lambda k: _alike(found[i], found[k]))])
-    return kept, because
+        if i not in p:
+            near = [k for k in (*settled, *kept) if _same_groups(found[k], found[i])]
+            near = near or [k for k in members if k != i and _same_groups(found[k], found[i])]
+            if near:
+                because[i] = max(near, key=lambda k: _alike(found[i], found[k]))
+            else:
+                plain[i] = 1.0
+    return Family(kept, because, {i: value for i, value in plain.items() if i not in because})
 
 
 def _same_groups(one: Slice, other: Slice) -> bool:

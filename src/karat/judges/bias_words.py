@@ -11,10 +11,10 @@ from karat.judges.sides import Slice
 from karat.judges.slices import called, does
 from karat.labels import GOLD
 from karat.records.base import count
-from karat.records.number_format import percent
+from karat.records.number_format import p_said, percent
 
 SCHEMA: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(["group", "against", "kind", "slice"], pl.String),
+    **dict.fromkeys(["family", "group", "against", "kind", "slice"], pl.String),
     **dict.fromkeys(["effect", "low", "high", "p", "p_bh", "inside", "outside"], pl.Float64),
     **dict.fromkeys(["n", "n_pairs", "n_queries"], pl.Int64),
     **dict.fromkeys(["feature", "value", "feature_2", "value_2"], pl.String),
@@ -36,26 +36,26 @@ def row_of(s: Slice) -> dict[str, Any]:
 
 
 def finding_of(s: Slice, level: float) -> str:
-    """A finding as a sentence."""
+    """A finding as a sentence: the effect at the same gold grade, then the raw means inside and outside."""
     group, size = s.side.group, abs(s.effect)
     of = f"{count(s.n_pairs, 'pair')} of {count(s.n_queries, 'query', 'queries')}"
+    tested = f"adjusted {p_said(s.p_bh)}"
     if s.side.kind == "noise":
         less = "less" if s.effect < 0 else "more"
-        apart = f"{100 * (size - s.reach):.0f} to {100 * (size + s.reach):.0f} points at the same grade"
+        ends = f"[{100 * (size - s.reach):.0f}, {100 * (size + s.reach):.0f}]"
         return (
-            f"{called(group)} {does(group, 'be')} right {less} often on {words_of(s)}: {percent(s.inside)} against "
-            f"{percent(s.outside)} ({100 * level:g} % interval of the difference {apart}; {of})"
+            f"{called(group)} {does(group, 'be')} right {less} often on {words_of(s)}, by {100 * size:.0f} percentage "
+            f"points at the same gold grade ({100 * level:g}% CI {ends}, {tested}; over all grades "
+            f"{percent(s.inside)} right inside and {percent(s.outside)} outside; {of})"
         )
-    interval = f"({100 * level:g} % interval {size - s.reach:.2f} to {size + s.reach:.2f}; {of})"
+    way = "higher" if s.effect > 0 else "lower"
+    interval = f"{100 * level:g}% CI [{size - s.reach:.2f}, {size + s.reach:.2f}], {tested}"
+    rates = f"{called(group)} {does(group, 'rate')} {words_of(s)} {size:.2f} of a grade {way} than the rest"
     if s.side.against != GOLD:
-        way = "higher" if s.effect > 0 else "lower"
-        return (
-            f"against {called(s.side.against)}, {called(group)} {does(group, 'rate')} {words_of(s)} "
-            f"{size:.2f} of a grade {way} than the rest {interval}"
-        )
-    verb = does(group, "overrate" if s.inside > 0 else "underrate")
-    more = "more" if (s.effect > 0) == (s.inside > 0) else "less"
-    return f"{called(group)} {verb} {words_of(s)} by {size:.2f} of a grade {more} than the rest {interval}"
+        means = f"over all grades the mean difference is {s.inside:+.2f} inside and {s.outside:+.2f} outside"
+        return f"against {called(s.side.against)}, {rates} at the same average grade ({interval}; {means}; {of})"
+    means = f"over all grades the mean error is {s.inside:+.2f} inside and {s.outside:+.2f} outside"
+    return f"{rates} at the same gold grade ({interval}; {means}; {of})"
 
 
 def words_of(s: Slice) -> str:

@@ -171,14 +171,14 @@ FEATURES: Mapping[str, Feature] = MappingProxyType(
             ("rank",),
             _number(pl.col("rank")),
             "page",
-            "results shown at rank {}",
+            "documents at rank {}",
         ),
         "shown_by": Feature(
             "the one system that has the document among its first ten, or several systems",
             ("shown_by",),
             lambda facts: facts["shown_by"],
             "page",
-            "results shown by {}",
+            "documents retrieved by {}",
         ),
     }
 )

@@ -19,6 +19,7 @@ from karat.judges.slices import called, does
 from karat.labels import ALL, Panel
 from karat.labels.panel import ALL_LABELS
 from karat.records import ClickLog, Clicks, Judgments, Result
+from karat.records.base import count
 from karat.records.result import ResultBase
 from karat.records.runs import joined
 from karat.reports import charts
@@ -29,6 +30,8 @@ from karat.study import Study
 
 #: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
 MOST_JUDGES, MOST_SLICES = 20, 12
+#: The false discovery rate of each family of slices in the search for biases.
+FALSE_DISCOVERY_RATE = 0.05
 
 
 def judges_section(study: Study, draws: int, seed: int) -> Section:
@@ -210,16 +213,33 @@ def _bias(study: Study, labels: Judgments) -> Section:
     runs = joined(list(study.runs)) if study.runs else None
     with_features = add_features(labels, queries=study.queries, documents=study.documents, runs=runs)
     gold = study.known
-    result = find_bias(with_features, gold=gold, everything=True)
+    result = find_bias(with_features, gold=gold, q=FALSE_DISCOVERY_RATE, everything=True)
     if not result.frame.height:
         return Section((result.finding,), notes=_of(result, "bias"))
     frame = _named(result.frame).with_columns(size=pl.col("effect").abs())
-    # Grades and shares do not go on one axis: the chart has the biases, the table what was found of both.
-    shown = (
-        frame.filter(pl.col("feature_2").is_null(), pl.col("kind") == "bias")
-        .sort(~pl.col("found"), -pl.col("size"))
-        .head(MOST_SLICES)
-    )
+    # Grades and shares do not go on one axis: the charts have the biases, the table what was found of both.
+    single = frame.filter(pl.col("feature_2").is_null(), pl.col("kind") == "bias")
+    titles = {
+        "primary": "{} among the slices chosen in advance: which system retrieves the document",
+        "exploration": "Exploration: {} among slices of one feature",
+    }
+    figures = [
+        _bias_figure(single.filter(pl.col("family") == family), title, family, has_gold=gold is not None)
+        for family, title in titles.items()
+        if (single["family"] == family).any()
+    ]
+    table = frame.filter(pl.col("found")).select(
+        "family", "group", "against", "kind", "slice", "effect", "low", "high", "inside", "outside", "n_pairs",
+        p_adjusted="p_bh",
+    )  # fmt: skip
+    tables = (Table("Biases and noise found", table),) if table.height else ()
+    return Section((result.finding,), tuple(figures), tables, _of(result, "bias"))
+
+
+def _bias_figure(slices: pl.DataFrame, title: str, family: str, *, has_gold: bool) -> Figure:
+    """The largest biases of a family of slices; gold dots are those with an adjusted p value at most the FDR."""
+    against, grade = ("gold", "gold grade") if has_gold else ("the other groups", "average grade")
+    shown = slices.sort(~pl.col("found"), -pl.col("size")).head(MOST_SLICES)
     rows = shown.select(
         # In two lines, so that a narrow page shows both.
         row=pl.col("group") + ", " + pl.col("slice").str.replace_all(", ", " / "),
@@ -229,24 +249,25 @@ def _bias(study: Study, labels: Judgments) -> Section:
         low="low",
         high="high",
         p_adjusted="p_bh",
+        inside="inside",
+        outside="outside",
         documents="n_pairs",
         queries="n_queries",
         look_at="found",
     )
-    against = "gold" if gold is not None else "the other groups"
-    figure = Figure(
-        "bias",
-        headline(result.finding),
-        f"How much more a group errs on a slice than on the rest, against {against}; gold dots: found with a false "
-        "discovery rate of 5 %. The largest slices of one feature are drawn.",
-        charts.dots(rows, value="effect", x_title="grades above the rest", line=0.0, places=2),
+    significant = int(slices["found"].sum())
+    result = f"{count(significant, 'significant bias', 'significant biases')}" if significant else "no significant bias"
+    told = title.format(result)
+    cut = f" The {MOST_SLICES} largest of {slices.height} slices." if slices.height > shown.height else ""
+    return Figure(
+        "bias" if family == "primary" else "bias-exploration",
+        told[:1].upper() + told[1:],
+        f"Mean error against {against} on the slice minus that on the rest, at the same {grade}, with 95% CI (not "
+        f"adjusted for multiple testing). Gold dots: adjusted p at most {FALSE_DISCOVERY_RATE:g}, the false discovery "
+        f"rate of these tests.{cut}",
+        charts.dots(rows, value="effect", x_title=f"grades above the rest, same {grade}", line=0.0, places=2),
         rows.drop("row"),
     )
-    table = frame.filter(pl.col("found")).select(
-        "group", "against", "kind", "slice", "effect", "low", "high", "inside", "outside", "n_pairs", "p_bh"
-    )
-    tables = (Table("Biases and noise found", table),) if table.height else ()
-    return Section((result.finding,), (figure,) if rows.height else (), tables, _of(result, "bias"))
 
 
 def _each_judge(labels: Judgments, gold: Judgments | None) -> Section:
