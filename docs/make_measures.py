@@ -20,7 +20,9 @@ without a label counts as not relevant; ties in score go to the larger doc id; l
 
 Four values differ from ir_measures' under the same name: ERR takes the highest grade from the labels or the scale
 (there always 4; `ERR(max_rel=4)`), Judged does not count labels below 0, RBP is binary unless `gains` are given, and
-the beta of SetF is the textbook's (there, as in trec_eval, its square).
+the beta of SetF is the textbook's (there, as in trec_eval, its square). In Python, ir_measures' own measure objects
+keep ir_measures' values: `ir_measures.ERR @ 20` is read as `ERR(max_rel=4)@20`, and `ir_measures.SetF(beta=2.0)` as
+`SetF(beta=2**0.5)`; of Judged, RBP and Compat a note says how karat differs.
 
 **Other names** are understood, in any case: trec_eval's `map`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`,
 `gm_map`, `iprec_at_recall_0.10`, `11pt_avg`, `set_F`, `num_rel_ret`, also with dots; ranx's `mrr@10`, `recall@100`,

@@ -13,6 +13,7 @@ from typing import Any
 from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
+from karat.measures.ir_measures_objects import from_ir_measures, is_ir_measures_object
 from karat.measures.names import SETS, TOOLS, meant, spelled
 from karat.records.scale import ONE_USER
 
@@ -126,8 +127,10 @@ def _as_measure(measure: object) -> Measure:
         if measure.needs_cutoff:
             _ = measure.depth
         return measure
-    if isinstance(measure, str) or type(measure).__module__.startswith("ir_measures"):
-        return parse_measure(str(measure))
+    if isinstance(measure, str):
+        return parse_measure(measure)
+    if is_ir_measures_object(measure):
+        return from_ir_measures(measure)
     found = f"{measure!r}, a {type(measure).__name__}"
     raise BadInput.at("the measures", expected="names such as nDCG@10", found=found)
 
