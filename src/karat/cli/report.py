@@ -14,6 +14,7 @@ from karat.cli.tables import console, say
 from karat.errors import BadInput
 from karat.formats import read_user_weights
 from karat.formats.open_files import write_bytes
+from karat.records.number_format import uncapitalized
 from karat.reports import report as make_report
 from karat.reports.report import BESIDE
 from karat.study.study import BESIDE as BESIDE_LABELS
@@ -150,5 +151,5 @@ def report(
         say(out_to, f"Beware: {warning}")
     for section in found.sections:
         if section.missing:
-            say(out_to, f"- {section.title.rstrip('?')}: {section.said[0][0].lower()}{section.said[0][1:]}")
+            say(out_to, f"- {section.title.rstrip('?')}: {uncapitalized(section.said[0])}")
     say(out_to, f"Wrote {', '.join(written[:4])}{f' and {len(written) - 4} more files' if len(written) > 4 else ''}")

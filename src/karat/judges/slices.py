@@ -276,6 +276,15 @@ def listed(said: Sequence[str], most: int = 3) -> str:
     return "; ".join([*said[: most if more else None], *more])
 
 
+#: The words of karat's own with which a sentence may begin; any other first word is a name.
+_OPENINGS = ("the", "for", "no", "against")
+
+
 def sentence(words: str) -> str:
-    """The words with a full stop, and with a capital unless a name like gpt-4 comes first."""
-    return f"{words[:1].upper() if words.partition(' ')[0].isalpha() else words[:1]}{words[1:]}."
+    """The words with a full stop, and with a capital unless the name of a group comes first.
+
+    >>> sentence("the crowd errs"), sentence("gptA errs")
+    ('The crowd errs.', 'gptA errs.')
+    """
+    own = words.partition(" ")[0] in _OPENINGS
+    return f"{words[:1].upper() if own else words[:1]}{words[1:]}."

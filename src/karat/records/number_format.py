@@ -52,6 +52,26 @@ def p_said(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
+def capitalized(text: str) -> str:
+    """The text with a capital at its beginning, unless a name seems to come first, as in "bm25: 3 ties".
+
+    >>> capitalized("few queries"), capitalized("hybrid: 3 ties"), capitalized("gptA errs")
+    ('Few queries', 'hybrid: 3 ties', 'gptA errs')
+    """
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
+def uncapitalized(text: str) -> str:
+    """The text with a small letter at its beginning, for use inside a sentence, unless a name seems to come first.
+
+    >>> uncapitalized("No labels"), uncapitalized("GptA errs"), uncapitalized("LLMs err")
+    ('no labels', 'GptA errs', 'LLMs err')
+    """
+    first = text.partition(" ")[0]
+    return text[:1].lower() + text[1:] if first[1:].islower() or len(first) == 1 else text
+
+
 def percent(share: float) -> str:
     """A share as people write it.
 

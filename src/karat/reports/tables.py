@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.comparison import Comparison
 from karat.records.base import count
-from karat.records.number_format import PROBABILITIES, Written, in_words, with_named_ends, written
+from karat.records.number_format import PROBABILITIES, Written, capitalized, in_words, with_named_ends, written
 from karat.records.result import ResultBase
 from karat.reports.latex import LEGEND, cell, escaped, for_latex, mark, pairs_table, scores_table
 from karat.scoring import Scores
@@ -211,7 +211,7 @@ def _environment(slug: str, caption: str, notes: str, told: Written, lines: list
 
 
 def _sentence(note: str) -> str:
-    said = note[:1].upper() + note[1:]
+    said = capitalized(note)
     return said if said.endswith((".", "!", "?")) else f"{said}."
 
 

@@ -14,7 +14,7 @@ from karat.errors import BadInput
 from karat.measures import Profile, as_measures
 from karat.records import Documents, FrameLike, Judgments, LabelsLike, Preferences, Queries, Result, RunsLike
 from karat.records.base import count
-from karat.records.number_format import percent
+from karat.records.number_format import percent, uncapitalized
 from karat.records.runs import joined
 from karat.stats.arrays import Bools
 from karat.stats.bootstrap import FEWEST, Resampling
@@ -174,8 +174,7 @@ _OF_PARTS = ("measure", "split", "agree", "equal", "disagree", "n", "agree_share
 
 def _note(ceiling: Result) -> str:
     """The human ceiling as a note, with what there is to know about it."""
-    text = "; ".join([ceiling.finding.rstrip("."), *ceiling.notes])
-    return text[0].lower() + text[1:]
+    return uncapitalized("; ".join([ceiling.finding.rstrip("."), *ceiling.notes]))
 
 
 _SHARES = ("mean_difference", "credit", "agree_share", "low", "high", "equal_share", "disagree_share", "ties_share")
