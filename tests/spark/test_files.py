@@ -76,3 +76,16 @@ def test_slips_are_told_in_words(tmp_path: Path) -> None:
     assert "one label for document d1 of query q1" in said(str(tmp_path / "twice.txt"), good)
     assert "--gold would do nothing: with --spark" in said(qrels, good, "--gold", qrels)
     assert "no run to score" in said(qrels)
+
+
+def test_positions_order_tables_and_scores_trec_files(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
+    rows = [(q, d, p, float(p)) for q in ("q1", "q2") for p, d in enumerate("abcd", 1)]
+    (tmp_path / "t.run").write_text("".join(f"{q} Q0 {d} {p} {s} t\n" for q, d, p, s in rows))
+    (tmp_path / "e.run").write_text("".join(f"{q} Q0 {d} {p} 1.0 e\n" for q, d, p, _ in rows))
+    frame = pl.DataFrame(rows, schema=["query", "doc", "rank", "score"], orient="row")
+    frame.with_columns(system=pl.lit("p")).write_parquet(tmp_path / "p.parquet")
+    runs = [tmp_path / name for name in ("t.run", "e.run", "p.parquet")]
+    found = scores(tmp_path / "qrels.txt", *runs, "-m", "RR", "--spark", "local[2]")
+    assert {system: row[0] for (system, _), row in found.items()} == {"t": 0.25, "e": 1.0, "p": 1.0}
+    same(found, scores(tmp_path / "qrels.txt", *runs, "-m", "RR"))

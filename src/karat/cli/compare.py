@@ -26,7 +26,6 @@ from karat.comparison.gate import check_rule
 from karat.errors import BadInput
 from karat.formats import read_user_weights
 from karat.labels.consensus import HOWS, How
-from karat.measures import profile_named
 from karat.records import Queries
 
 EXAMPLES = """\b
@@ -129,8 +128,7 @@ def compare(
         )
         return
     options.refuse("watch", why="it goes with --live")
-    by_rank = profile_named(profile).order == "rank"
-    lists = read_several(run_files(labels, files), ranks=by_rank)
+    lists = read_several(run_files(labels, files))
     check_rule(sum(len(run.systems) for run in lists), fail_if_worse, fail_unless_better)
     if not by and moved is None and (only is None or "=" not in only):
         why = "queries are read for --by, --moved and --only COLUMN=VALUE"

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from karat.cli.progress import waiting
-from karat.formats.batches import parts_of
+from karat.formats.batches import follows_scores, parts_of
 from karat.formats.label_batches import BUCKET, LARGE, deal_labels, size_of_labels
 from karat.formats.merge import new_names
 from karat.formats.open_files import File
@@ -19,6 +19,7 @@ from karat.formats.read import read_runs
 from karat.labels.facts import Facts
 from karat.measures import Measure, Profile
 from karat.records import Scale
+from karat.records.list_order import FOLLOWS_SCORE, with_given_scores
 from karat.scoring import Scores
 from karat.scoring.bucket import NOT_TOLD, Buckets, nothing_in_common
 from karat.scoring.scorer import OF_A_SAMPLE
@@ -49,7 +50,7 @@ def score_in_buckets(
         one_done()
         runs = []
         for place, path in enumerate(files):
-            runs.append(_deal_runs(path, folder / f"run{place}", number, ranks=profile.order == "rank"))
+            runs.append(_deal_runs(path, folder / f"run{place}", number))
             one_done()
         facts = Facts.made(dealt.columns, dealt.counted, None if scale is None else scale.top.grade, apart)
         renamed = new_names([systems for _, systems in runs], list(files))
@@ -74,11 +75,13 @@ def score_in_buckets(
     )
 
 
-def _deal_runs(path: str, folder: Path, buckets: int, *, ranks: bool) -> tuple[Piles, list[str]]:
+def _deal_runs(path: str, folder: Path, buckets: int) -> tuple[Piles, list[str]]:
     """The runs of a file in buckets, and its systems."""
     systems: dict[str, None] = {}
     with Piles(folder, buckets) as piles:
-        for runs in parts_of(File(path), ranks) or iter([read_runs(path, ranks=ranks)]):
+        file = File(path)
+        follows = pl.lit(follows_scores(file)).alias(FOLLOWS_SCORE)
+        for runs in parts_of(file, True) or iter([read_runs(path)]):
             systems |= dict.fromkeys(runs.systems)
-            piles.add(runs.frame)
+            piles.add(with_given_scores(runs.frame).with_columns(follows))
     return piles, list(systems)

@@ -20,7 +20,6 @@ from karat.comparison.live import Live
 from karat.comparison.live_verdict import Memo, live_verdict
 from karat.errors import BadInput
 from karat.formats.study_folder import read_study
-from karat.measures import profile_named
 from karat.records import Result, Runs
 from karat.records.design import Compared
 from karat.study.live_inputs import two_of
@@ -67,7 +66,7 @@ def live_state(
         asked |= {"queries": design.queries}
     if asked["margin"] is None:
         asked |= {"margin": design.margin}
-    lists = read_several(run_files(labels, files), ranks=profile_named(asked["profile"]).order == "rank")
+    lists = read_several(run_files(labels, files))
     runs = two_of(lists, () if files else design.systems)
     memo: Memo = {}
     while True:

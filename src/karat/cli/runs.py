@@ -12,11 +12,11 @@ from karat.formats.open_files import File
 from karat.records import Runs
 
 
-def read_several(paths: Sequence[str], *, ranks: bool = True) -> list[Runs]:
+def read_several(paths: Sequence[str]) -> list[Runs]:
     """The runs in these files; a system's name that several files use is replaced by the file's name."""
     if list(paths).count("-") > 1:
         raise BadInput("standard input (-) can be read once only")
     for path in paths:  # a name mistyped at the end should not cost the work on the others
         File(path).check()
-    read = [read_runs(path, ranks=ranks) for path in progress(list(paths), "Reading")]
+    read = [read_runs(path) for path in progress(list(paths), "Reading")]
     return unique_system_names(read, paths)

@@ -135,7 +135,6 @@ def score(
         options.refuse("calibrate", why="it is about gold labels, and none are named by --gold")
     if only is None or "=" not in only:
         options.refuse("queries", why="queries are read for --only COLUMN=VALUE; for those of a file: --only FILE")
-    by_rank = tool.order == "rank"
     whole = any(one is not None for one in (gold, only, weights, subtopics)) or reading.looks_at_all
     if not whole and not any("udm(" in str(measure) for measure in measures) and _may_be_large(labels):
         from karat.cli.large_labels import are_large, score_in_buckets  # most labels fit into memory
@@ -166,21 +165,21 @@ def score(
         from karat.estimate.score import correct_scores
 
         study, scorer, kept = against()
-        lists = [kept.runs(run) for run in read_several(files, ranks=by_rank)]
+        lists = [kept.runs(run) for run in read_several(files)]
         plain = scorer.score_all(lists)
         golden = study.gold
         assert golden is not None
         fixed = queries_are == "fixed"
         _tell(correct_scores(plain, scorer, lists, Gold.of(golden), calibrate, fixed=fixed), form, by_query)
         return
-    _tell(_score_files(files, lambda: against()[1:], ranks=by_rank), form, by_query)
+    _tell(_score_files(files, lambda: against()[1:]), form, by_query)
 
 
 def _may_be_large(labels: str) -> bool:
     return Path(labels).is_file() and Path(labels).stat().st_size > SMALL
 
 
-def _score_files(files: list[str], against: Callable[[], tuple[Scorer, Kept]], *, ranks: bool) -> Scores:
+def _score_files(files: list[str], against: Callable[[], tuple[Scorer, Kept]]) -> Scores:
     """The scores of the runs in these files, which are read in batches, one file on each core.
 
     The first batches are read while `against` reads the labels.
@@ -197,7 +196,7 @@ def _score_files(files: list[str], against: Callable[[], tuple[Scorer, Kept]], *
             return scorer.by_query(map(kept.runs, chain(first, batches)))
 
         def score_one(path: str) -> ScoredQueries:
-            scored = context.copy().run(by_batches, path, of_kept, ranks=ranks, threads=threads)
+            scored = context.copy().run(by_batches, path, of_kept, threads=threads)
             one_done()
             return scored
 

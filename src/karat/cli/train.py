@@ -18,6 +18,7 @@ from karat.formats import FORMATS, read_runs
 from karat.formats.open_files import File
 from karat.judges import add_features
 from karat.records import Result
+from karat.records.list_order import with_given_scores
 from karat.validity.training import Kind
 
 EXAMPLES = """karat train crowd.csv pro.csv --runs bm25.run --feature wikipedia --documents docs.jsonl
@@ -80,7 +81,7 @@ def train(
     judged = given.with_gold
     table = judged.frame.select("query", "doc").unique(maintain_order=True)
     for path in runs or runs_in(labels[0]):
-        scores = read_runs(path).frame.pivot(on="system", index=["query", "doc"], values="score")
+        scores = with_given_scores(read_runs(path).frame).pivot(on="system", index=["query", "doc"], values="score")
         table = table.join(scores, on=["query", "doc"], how="left")
     if feature:
         known = add_features(judged, list(feature), queries=given.queries, documents=given.documents).frame

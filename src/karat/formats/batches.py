@@ -28,6 +28,7 @@ from karat.formats.said_columns import said_of
 from karat.formats.unpacking import VARIABLE, most_bytes
 from karat.formats.whole_lines import BYTES
 from karat.records import PathLike, Runs, Source
+from karat.records.list_order import with_given_scores
 
 #: As many rows as are read at a time.
 ROWS = 1 << 18
@@ -64,11 +65,16 @@ def parts_of(file: File, ranks: bool, threads: int = 1) -> Iterator[Runs] | None
     format = format_of(file, Runs.schema)
     if format.name == "parquet" and file.on_disk:
         return one_ahead(_of_parquet(file))
-    if format.name == "trec" and not said_of(None).may_be_in(file):
+    if follows_scores(file):
         read = format.records[Runs].read
         assert read is not None
         return ahead(one_ahead(whole_lists(file)), lambda part: read(part, ranks), threads)
     return None
+
+
+def follows_scores(file: File) -> bool:
+    """Whether the scores of a file order its lists, whatever its positions say: in TREC run files."""
+    return format_of(file, Runs.schema).name == "trec" and not said_of(None).may_be_in(file)
 
 
 def whole_lists(file: File) -> Iterator[File]:
@@ -152,11 +158,11 @@ def _dealt(file: File, ranks: bool, folder: Path) -> Iterator[Runs]:
     number = buckets_for(file, BUCKET)
     with Piles(folder, number) as piles:
         for runs in parts_of(file, ranks) or ():
-            piles.add(runs.frame)
+            piles.add(with_given_scores(runs.frame))  # parts of lists are not to be ordered each by itself
     for bucket in range(number):
         frame, lines = piles.taken(bucket)
         if frame.height:
-            yield Runs.check(frame, source=Source(file.name, lines=lines))
+            yield Runs.check(frame, source=Source(file.name, lines=lines), follow_scores=follows_scores(file))
 
 
 def one_ahead(things: Iterator[Made]) -> Iterator[Made]:

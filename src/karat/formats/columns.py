@@ -8,7 +8,7 @@ reader, which knows line numbers and either understands the file or says what is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,20 +39,23 @@ def read_columns(
     hint: str,
     table: str,
     mostly_numbers: str = "",
+    mostly_whole: str = "",
 ) -> tuple[pl.DataFrame, Source]:
     """The columns to keep of a file with these columns, and where each row stands in it.
 
-    A column of `mostly_numbers` is one of numbers where the file is clean and all of them are, and of text otherwise.
+    A column of `mostly_numbers`, or of `mostly_whole` ones, is one of numbers where the file is clean and all of them
+    are, and of text otherwise.
     `hint` ends the error for a line with another number of columns; without one it is guessed, and `table` is the first
     line of a CSV file with the same records.
     """
     above = comments_above(file)
     notes = (f"{file.name}: {count(above, 'line')} of comments above left aside",) if above else ()
-    frame = None
-    if mostly_numbers:
-        frame = _read_fast(file, names, keep, (*numbers, mostly_numbers), above)
+    types: dict[str, pl.DataType] = {name: pl.Float64() for name in numbers}
+    hoped: dict[str, pl.DataType] = {mostly_numbers: pl.Float64(), mostly_whole: pl.Int64()}
+    hoped.pop("", None)
+    frame = _read_fast(file, names, keep, types | hoped, above) if hoped else None
     if frame is None or (mostly_numbers and not frame[mostly_numbers].is_finite().all()):
-        frame = _read_fast(file, names, keep, numbers, above)
+        frame = _read_fast(file, names, keep, types, above)
     if frame is not None:  # a clean file has a row in every line
         return frame, Source(file.name, first_line=file.lines_above + above + 1, notes=notes)
     frame, source = _read_careful(file, names, keep, numbers, hint, table, above)
@@ -77,7 +80,7 @@ def first_line(file: File) -> bytes:
 
 
 def _read_fast(
-    file: File, names: list[str], keep: list[str], numbers: tuple[str, ...], above: int
+    file: File, names: list[str], keep: list[str], numbers: Mapping[str, pl.DataType], above: int
 ) -> pl.DataFrame | None:
     """All rows, or None where the file is not clean."""
     first = first_line(file)
@@ -85,7 +88,7 @@ def _read_fast(
     separators = _single_separators(file, separator, other) if first.strip() else None
     if separators is None:
         return None
-    types = {name: pl.Float64 if name in numbers else pl.String for name in names}
+    types = {name: numbers.get(name, pl.String()) for name in names}
     lines = pl.scan_csv(
         file.for_polars,
         separator=separator.decode(),

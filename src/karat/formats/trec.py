@@ -39,18 +39,27 @@ def rows_of_qrels(file: File, *, numbers: bool = False) -> Rows:
 def read_run(file: File, ranks: bool = True) -> Runs:
     """Runs from lines of `query Q0 doc rank score system`; a file with several systems gives several.
 
-    Without `ranks` the rank column is not kept, which saves time and memory: trec_eval does not look at it either.
+    Scores order the lists, as in trec_eval, which ignores ranks. A list whose scores are all equal is ordered by rank;
+    without `ranks` it is ordered by document id, as in trec_eval.
     """
     hint = "is this a qrels file? The labels come first, then the runs" if _width(file) == len(QRELS) else ""
     keep = ["query", "doc", "score", "system"] + (["rank"] if ranks else [])
-    frame, source = read_columns(file, RUN, keep, numbers=("score",), hint=hint, table=Runs.schema.first_line())
+    frame, source = read_columns(
+        file,
+        RUN,
+        keep,
+        numbers=("score",),
+        hint=hint,
+        table=Runs.schema.first_line(),
+        mostly_whole="rank" if ranks else "",
+    )
     system = frame["system"][0]
     if (frame["system"] == system).all():
         frame = frame.drop("system")
     if ranks:
         rank = frame["rank"].cast(pl.Int64, strict=False)
         frame = frame.with_columns(rank) if not rank.null_count() else frame.drop("rank")
-    return Runs.check(frame, system=system, source=source)
+    return Runs.check(frame, system=system, source=source, follow_scores=True)
 
 
 def write_qrels(judgments: Judgments, name: str) -> bytes:

@@ -12,6 +12,7 @@ from karat.formats.csv import write_csv
 from karat.formats.open_files import write_bytes
 from karat.formats.write import write
 from karat.records import Records, Runs
+from karat.records.runs import each_system
 
 
 def write_folder(
@@ -53,8 +54,4 @@ def runs_by_system(runs: Runs | list[Runs]) -> dict[str, Runs]:
     ['runs/a.run', 'runs/b.run']
     """
     each = runs if isinstance(runs, list) else [runs]
-    return {
-        f"runs/{system}.run": Runs.check(one.frame.filter(pl.col("system") == system))
-        for one in each
-        for system in one.systems
-    }
+    return {f"runs/{one.systems[0]}.run": one for run in each for one in each_system(run)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.records import Documents, Judgments, Queries, Runs
+from karat.records.list_order import ListOrders
 from karat.records.runs import ranked
 
 #: What makes a document's id an address: a scheme, www, or a host with dots before a path.
@@ -100,8 +101,8 @@ def _are_texts(ids: pl.Series) -> bool:
 
 
 def _ranked(runs: Runs) -> pl.DataFrame:
-    """The runs with ranks: as shown where they are given, else by score."""
-    return runs.frame if runs.has("rank") else ranked(runs)
+    """The runs with the ranks that were given, or those by score where there are none, or where scores decide."""
+    return runs.frame if runs.has("rank") and not ListOrders.of(runs).by_score else ranked(runs)
 
 
 def _best_ranks(runs: Runs) -> pl.DataFrame:

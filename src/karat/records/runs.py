@@ -16,6 +16,7 @@ from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
+from karat.records.list_order import SCORE_NOT_USED, order_by_position
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 
@@ -42,9 +43,10 @@ class Runs(Records):
             Column("system", pl.String, "the system's name", False, ("run", "run_id", "runid", "tag"), filled=True),
             Column("query", pl.String, "the query's id", True, names.QUERY),
             Column("doc", pl.String, "the document's id", True, names.DOC),
-            Column("rank", pl.Int64, "the place in the list, 1 the best", False, ("position",), filled=True),
+            Column("rank", pl.Int64, "the position in the list, 1 the best", False, ("position", "pos"), filled=True),
             Column("score", pl.Float64, "the system's score, higher is better", aliases=("sim", "similarity")),
             Column("team", pl.String, "who submitted the system"),
+            Column(SCORE_NOT_USED, pl.Float64, "the score of a document in a list that is ordered by position"),
         ),
         ordinary=("query", "doc", "score"),
         beside=("query_text", "text", "title", "snippet", "url"),
@@ -65,8 +67,19 @@ class Runs(Records):
         return cls.check(frame_of(from_nested(data, "score"), "the run"), system=system)
 
     @classmethod
-    def check(cls, frame: pl.DataFrame, *, system: str = "run", source: Source | None = None) -> Runs:
-        """Runs from a frame; `BadInput` names the first row that breaks a rule."""
+    def check(
+        cls,
+        frame: pl.DataFrame,
+        *,
+        system: str = "run",
+        source: Source | None = None,
+        follow_scores: bool | pl.Series = False,
+    ) -> Runs:
+        """Runs from a frame; `BadInput` names the first row that breaks a rule.
+
+        Where positions and scores disagree, the positions order a list, unless it is one in which to `follow_scores`,
+        as in TREC run files. Where all scores of a list are equal, its positions order it.
+        """
         source = source or Source("the run")
         notes = [*source.notes]
         headers, spelled = frame.columns, cls.schema.spelled(frame.columns, source.columns)
@@ -82,6 +95,7 @@ class Runs(Records):
         one_system = "system" not in frame.columns
         if one_system:
             frame = frame.select(pl.lit(system).alias("system"), pl.all())
+        has_both = {"rank", "score"} <= {*frame.columns}
         if "score" not in frame.columns:
             if "rank" not in frame.columns:
                 raise BadInput.at(
@@ -99,7 +113,7 @@ class Runs(Records):
         )
         runs = cls(frame, tuple(notes), one_system=one_system)
         runs._refuse_duplicates(source)
-        return runs
+        return replace(runs, frame=order_by_position(frame, runs.blocks, follow_scores)) if has_both else runs
 
     @cached_property
     def systems(self) -> list[str]:
@@ -221,7 +235,7 @@ def together(runs: Sequence[Runs]) -> Runs:
     again = next((name for name in systems if systems.count(name) > 1), None)
     if again is not None:
         raise BadInput.at("the runs", expected="a different name for each system", found=f"two called {again}")
-    columns = ["system", "query", "doc", "score", "team"]
+    columns = ["system", "query", "doc", "score", "team", SCORE_NOT_USED]
     if all(run.has("rank") for run in runs):
         columns.append("rank")
     frames = [run.frame.select(name for name in columns if name in run.frame.columns) for run in runs]

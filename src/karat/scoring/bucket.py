@@ -12,12 +12,14 @@ from karat.errors import BadInput
 from karat.labels.facts import NOBODY, Facts
 from karat.measures import Measure, Profile
 from karat.records import Judgments, Runs, Scale, Source
+from karat.records.list_order import FOLLOWS_SCORE
 from karat.scoring.scorer import Scorer
 
 #: What the scores of buckets do not tell.
 NOT_TOLD = (
     "ties, unjudged documents and judged queries that a run misses are not counted in notes; Judged@10 among the "
-    "measures tells how much of the lists is judged"
+    "measures tells how much of the lists is judged. Where scores and positions disagree, TREC run files follow their "
+    "scores and other tables their positions"
 )
 
 
@@ -47,10 +49,10 @@ class Buckets:
         shown = [(one, systems) for one, systems in runs if one.height or self.complete]
         if not labels.height or not shown:
             for one, _ in runs:
-                Runs.check(one)  # what scoring would refuse
+                _checked(one)  # what scoring would refuse
             return pl.DataFrame(schema=schema)
         scorer = Scorer(judged, self.measures, profile=self.profile, complete=self.complete, draws=0)
-        found = [scorer.counted_queries(Runs.check(self._met(*both))) for both in shown]
+        found = [scorer.counted_queries(_checked(self._met(*both))) for both in shown]
         return pl.concat([one.filter(pl.col("query") != NOBODY).select(list(schema)) for one in found])
 
     def _met(self, runs: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
@@ -68,6 +70,13 @@ class Buckets:
             for name, kind in runs.schema.items()
         ]
         return pl.concat([runs, pl.DataFrame(whole)])
+
+
+def _checked(runs: pl.DataFrame) -> Runs:
+    """The runs of a bucket, the lists of TREC run files in the order of their scores."""
+    if FOLLOWS_SCORE not in runs.columns:
+        return Runs.check(runs)
+    return Runs.check(runs.drop(FOLLOWS_SCORE), follow_scores=runs[FOLLOWS_SCORE].fill_null(False))
 
 
 def nothing_in_common(runs: str) -> BadInput:

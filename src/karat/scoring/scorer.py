@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +19,7 @@ from karat.measures.cascade import Cascade
 from karat.measures.lists import Lists, match_batches
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
+from karat.records.list_order import ListOrders
 from karat.records.result import Caution
 from karat.scoring.notes import made_labels, notes_on, on_made_labels
 from karat.scoring.prediction_error import DRAWN, Redrawn, prediction_errors
@@ -77,6 +78,13 @@ def _renamed(note: str, names: dict[str, str]) -> str:
         if note.startswith(f"{old}: "):
             return type(note)(f"{new}: {note.removeprefix(f'{old}: ')}")
     return note
+
+
+def _counted(batches: Iterable[Runs], orders: list[ListOrders]) -> Iterator[Runs]:
+    """The batches, each counted by what orders its lists."""
+    for runs in batches:
+        orders.append(ListOrders.of(runs))
+        yield runs
 
 
 class Scorer:
@@ -152,13 +160,15 @@ class Scorer:
         """Every query's scores of runs that come in batches, each list whole in one of them."""
         once = self._made is None and self.redrawn is None
         batches = batches if once else list(batches)  # they are looked at more than once
-        lists, systems = match_batches(batches, self.topics, self.profile, self.complete)
+        orders = list[ListOrders]()
+        lists, systems = match_batches(_counted(batches, orders), self.topics, self.profile, self.complete)
         queries, counted = self._by_query(lists)
         values = queries.select(str(measure) for measure in self.measures).to_numpy()
         notes = [
             *(measure.understood for measure in self.measures if measure.understood),
             *self.labels.notes,
             *self.topics_notes(),
+            *self._order_notes(orders, systems),
             *notes_on(lists, values, systems, self.measures, self.complete),
             *self._made_notes(batches),
         ]
@@ -241,6 +251,13 @@ class Scorer:
                 f"4; {guessing[0]}(max_rel=...) sets it"
             )
         return notes
+
+    def _order_notes(self, orders: Sequence[ListOrders], systems: Sequence[str]) -> list[str]:
+        """Whether positions or scores ordered the lists, where they disagree."""
+        if self.profile.order == "rank":
+            return []
+        whose = f"{systems[0]}: " if len(systems) == 1 else ""
+        return [type(note)(whose + note) for note in sum(orders, ListOrders()).notes]
 
     def _made_notes(self, batches: Iterable[Runs]) -> list[str]:
         """How many of the labels in context that these runs meet no judge gave."""

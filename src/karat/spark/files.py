@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import BadInput, MissingExtra
 from karat.formats.trec import QRELS, RUN
 from karat.records import Scale
+from karat.records.list_order import FOLLOWS_SCORE
 from karat.scoring import Scores
 from karat.spark.frames import functions, in_words
 from karat.spark.score import score
@@ -61,7 +62,7 @@ def score_files(
     """The scores of runs that lie where Spark reads them; every query's score comes to this machine."""
     session = session_at(master)
     judged, one_each = _labels(session, labels)
-    lists = [_read(session, path, RUN) for path in runs]
+    lists = [_runs(session, path) for path in runs]
     shown = lists[0]
     for other in lists[1:]:
         shown = shown.unionByName(other, allowMissingColumns=True)
@@ -79,15 +80,29 @@ def _labels(session: SparkSession, path: str) -> tuple[DataFrame, bool]:
     return (frame.drop("subtopic") if row[0] == row[1] else frame), True
 
 
+def _runs(session: SparkSession, path: str) -> DataFrame:
+    """Runs; those in TREC's lines are marked, because their scores order them."""
+    frame = _read(session, path, RUN)
+    return frame.withColumn(FOLLOWS_SCORE, functions().lit(True)) if _ending(path) == "" else frame
+
+
+def _ending(path: str) -> str:
+    """The ending of a table's name; empty for TREC's lines."""
+    plain = path.rstrip("/").removesuffix(".gz").removesuffix(".zst").removesuffix(".bz2")
+    if plain.endswith(".parquet") or "parquet" in plain.rpartition("/")[2]:
+        return ".parquet"
+    return plain[-4:] if plain.endswith((".csv", ".tsv")) else ""
+
+
 def _read(session: SparkSession, path: str, columns: Sequence[str]) -> DataFrame:
     """A file, folder or glob: Parquet, CSV or TSV by its ending, otherwise TREC's lines with these columns."""
     f = functions()
-    plain = path.rstrip("/").removesuffix(".gz").removesuffix(".zst").removesuffix(".bz2")
+    ending = _ending(path)
     try:
-        if plain.endswith(".parquet") or "parquet" in plain.rpartition("/")[2]:
+        if ending == ".parquet":
             return session.read.parquet(path)
-        if plain.endswith((".csv", ".tsv")):
-            return session.read.csv(path, header=True, sep="\t" if plain.endswith(".tsv") else ",")
+        if ending:
+            return session.read.csv(path, header=True, sep="\t" if ending == ".tsv" else ",")
         lines = session.read.text(path)
     except Exception as error:
         if "PATH_NOT_FOUND" in str(error) or "does not exist" in str(error):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import BadInput
 from karat.measures import Profile, as_measures, parse_measure, profile_named
 from karat.records import Judgments, Runs, Scale
+from karat.records.list_order import FOLLOWS_SCORE
 from karat.scoring import Scores
 from karat.scoring.bucket import NOT_TOLD, Buckets, nothing_in_common
 from karat.scoring.scorer import OF_A_SAMPLE
@@ -109,7 +110,7 @@ def score(
         )
     tool = profile_named(profile)
     judged = known(labels, Judgments.schema, "the labels", also=("altered", "source"))
-    shown = known(runs, Runs.schema, "the runs")
+    shown = known(runs, Runs.schema, "the runs", also=(FOLLOWS_SCORE,))
     in_context = any(getattr(measure, "context", 0) for measure in wanted)
     apart = ("context", "subtopic") if in_context else ("subtopic",)
     facts = in_words(lambda: facts_of(judged, None if scale is None else scale.top.grade, apart))

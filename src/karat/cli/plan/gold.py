@@ -18,7 +18,6 @@ from karat.comparison.moved import titles_of
 from karat.errors import BadInput, KaratError
 from karat.formats import read_judgments, write
 from karat.formats.open_files import File
-from karat.measures import profile_named
 from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.plan.gold_plan import GoldPlan
 from karat.records import Documents, Judgments, Queries, Result
@@ -100,7 +99,7 @@ def gold(
     keep_inputs("--out", out, [labels, *files, gold, queries, documents])
     if out is not None:
         _check_out(out, force)
-    lists = read_several(files, ranks=profile_named(asked["profile"]).order == "rank")
+    lists = read_several(files)
     texts = [name for name, file in (("queries", queries), ("documents", documents)) if file is not None]
     study = reading.study(labels, only=texts, gold=gold, queries=queries, documents=documents)
     if whole_queries:

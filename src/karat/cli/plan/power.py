@@ -88,7 +88,7 @@ def power(
     if files:
         study = reading.study(files[0], gold=gold)
         pilot = None if gold is None else study.gold
-        lists = read_several(run_files(files[0], files[1:]), ranks=False)
+        lists = read_several(run_files(files[0], files[1:]))
         spread = pilot_variance(study.judged, lists, measure or "nDCG@10", gold=pilot, calibrate=calibrate)
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
