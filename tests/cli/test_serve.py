@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,16 @@ def test_references_to_nothing_are_counted_and_named(study: Path) -> None:
     assert "note: 1 query of the tasks not in the file of queries, shown by id only: 99." in said
     assert "note: 1 document of the tasks not in the file of documents, shown by id only: nowhere." in said
     assert "note: 1 result list of the tasks in no run, shown empty: nobody for 1." in said
+
+
+def test_gold_documents_without_a_title_are_warned_about(study: Path) -> None:
+    lines = [json.dumps({"doc": f"d{n}", "title": "Hooves" * (n < 4), "text": f"Text {n}"}) for n in range(6)]
+    (study / "documents.jsonl").write_text("\n".join(lines))
+    rows = [f"1,d{n},{2 if n > 3 else ''}\n" for n in range(6)]
+    (study / "tasks.csv").write_text("query,doc,gold\n" + "".join(rows))
+    said = serve(study).output
+    assert "warning: 2 of the 2 documents that only traps and gold tasks show have no title, unlike all other" in said
+    assert said.count("Judges can tell them apart") == 1, "snippets and pages are alike"
 
 
 def test_practice_on_what_is_asked_afterwards_is_said(study: Path) -> None:

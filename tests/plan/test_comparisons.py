@@ -66,6 +66,13 @@ def test_a_trap_sets_a_list_with_something_relevant_against_one_of_another_query
     assert 0.3 < (traps["expected"] == "left").mean() < 0.7
 
 
+def test_traps_show_lists_for_queries_that_nobody_is_asked_about() -> None:
+    """Whoever is asked about both queries would see a list twice: 2 of the 12 queries are in no pair."""
+    traps = tasks(judges=20).filter("trap")
+    wrong = traps.select(pl.when(pl.col("expected") == "left").then("right_query").otherwise("left_query")).to_series()
+    assert set(wrong) == {"q11", "q12"}
+
+
 def test_sides_are_drawn_by_lot_and_the_lists_go_with_them() -> None:
     frame = tasks(judges=20).filter(~pl.col("trap"))
     assert 0.4 < (frame["left"] == "s1").mean() < 0.6

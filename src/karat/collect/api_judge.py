@@ -93,10 +93,10 @@ def get_text(request: Request, task_id: TaskId, doc: DocName = None) -> dict[str
 
 @router.get("/task/{task_id}/others", **said(replies.Others))
 def get_others(request: Request, task_id: TaskId) -> dict[str, Any]:
-    """Other results of the task's query, to look things up."""
+    """Other results for the task's query, to look things up."""
     running, judge = people.judge_at(request)
     task = held_task(running.store, judge["id"], task_id)
-    return {"documents": running.material.others(task["query"], task["doc"])}
+    return {"documents": [running.material.front(doc) for doc in running.panels.documents(running, task)]}
 
 
 @router.post("/task/{task_id}/answer", **said(replies.OutcomeSaid))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from karat.collect.beside import Beside
 from karat.collect.limits import Limiter
 from karat.collect.live_figure import LiveFigure
+from karat.collect.lookup_panel import LookupPanels
 from karat.collect.webhooks import Webhooks
 from karat.records.design import StudyDesign
 from karat.store import Store
@@ -54,6 +55,11 @@ class AppState:
         place = self.store.database.engine.url
         parts = [self.study.id, place.host, place.port, place.database]
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:10]
+
+    @cached_property
+    def panels(self) -> LookupPanels:
+        """What judges may look up beside a task."""
+        return LookupPanels(self.store)
 
 
 def running_study(request: Request) -> AppState:

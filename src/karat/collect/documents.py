@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse
 
 from karat.collect import people
 from karat.collect.app_state import AppState
-from karat.records.contexts import read_before
 from karat.store import NotYours
 from karat.store.queue import held_task
 
@@ -58,9 +57,11 @@ def document(
 
 
 def shown_in(running: AppState, task: dict[str, Any], doc: str | None) -> str:
-    """A document that a task shows, the one to judge unless another is named."""
+    """A document that a task or its look-up panel shows, the one to judge unless another is named."""
     name = doc or task["doc"]
-    if name is None or name not in _visible(running, task):
+    if name is None or not (
+        name in running.material.displayed(task) or name in running.panels.documents(running, task)
+    ):
         raise NotYours("there is no such document in this task")
     return str(name)
 
@@ -84,11 +85,3 @@ def disarmed(html: str) -> str:
     the other site would know that somebody reads. A start tag has its name right after `<`, so nothing slips through.
     """
     return REACHING.sub("<off-", html)
-
-
-def _visible(running: AppState, task: dict[str, Any]) -> set[str]:
-    """The documents that the task shows, and those of its look-up panel."""
-    docs = {task["doc"], *read_before(task["context"])}
-    docs |= {result["doc"] for shown in running.material.lists(task) for result in shown}
-    docs |= {result["doc"] for result in running.material.others(task["query"], most=None)}
-    return {doc for doc in docs if doc is not None}

@@ -14,6 +14,8 @@ from karat.store import Store
 from karat.store.progress import open_tasks
 from karat.study.material import Material
 
+#: What judges see of a document, and the columns that it is made of.
+SEEN = {"title": ("title",), "address": ("url",), "snippet": ("snippet", "text"), "page": ("html", "text")}
 #: So many names are said; of the rest the number.
 NAMED = 5
 
@@ -58,10 +60,32 @@ def references_to_nothing(store: Store, material: Material) -> list[str]:
         for names, one, many, what in found
         if names
     ]
+    said += _tells(rows, material)
     asked = {stage: {_question(row) for row in rows if bool(row["practice"]) == stage} for stage in (True, False)}
     if told := len(asked[True] & asked[False]):
         what = "practice item is a task" if told == 1 else "practice items are tasks"
         said.append(f"note: {told:,} {what}, too: judges are told the right answer before they are asked for theirs.")
+    return said
+
+
+def _tells(rows: Iterable[dict[str, Any]], material: Material) -> list[str]:
+    """A line for each part of a document that traps and gold documents lack, or have alone: judges see that."""
+    shown: dict[bool, set[str]] = {True: set(), False: set()}
+    for row in rows:
+        if not row["practice"]:
+            shown[bool(row["trap"]) or row["gold"] is not None] |= material.displayed(row)
+    secret, others = shown[True] - shown[False], shown[False]
+    said = []
+    for part, have in material.having(SEEN).items():
+        has, lacks, usual = len(secret & have), len(secret - have), len(others & have)
+        always, never = others and usual == len(others), others and not usual
+        if (always and lacks) or (never and has):
+            number, words = (lacks, f"no {part}") if always else (has, f"a {part}")
+            said.append(
+                f"warning: {number:,} of the {len(secret):,} documents that only traps and gold tasks show "
+                f"have {words}, unlike all other documents of the tasks. Judges can tell them apart: make the "
+                f"documents alike."
+            )
     return said
 
 

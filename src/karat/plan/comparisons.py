@@ -42,7 +42,8 @@ def comparison_tasks(
     Each pair is shown once for every subtopic (of `queries`, or else of the labels) to so many `judges`; subtopics
     without a relevant document in the labels are left out and counted in the notes. Round by round, every question is
     asked once, shuffled, in blocks; one of every `block` rows is a trap at a place drawn by lot: a list with something
-    relevant to the question against another system's list for another query, the right answer in `expected`. A judge
+    relevant to the question against another system's list for another query, where there are some for a query of no
+    pair, the right answer in `expected`. A judge
     who is given blocks of one round only sees no question twice. Which system stands on which side is drawn by lot and
     is what `left` and `right` say; `left_query` and `right_query` tell whose lists are shown (they differ from `query`
     in traps only), `left_docs` and `right_docs` the top `depth` of them.
@@ -148,6 +149,10 @@ def _traps(
         raise Undefined("no list has anything relevant to any question: traps cannot be built, leave them out")
     chosen = good[rng.integers(good.height, size=rows.height)]
     keys = shown.select("system", "query")
+    # Whoever compares the lists of two queries would see a trap's list twice, so queries that are not asked come first.
+    unasked = keys.filter(~pl.col("query").is_in(needs["query"].unique().to_list()))
+    if unasked["system"].n_unique() > 1:
+        keys = unasked
     other = _another(chosen["system"], chosen["query"], keys, rng)
     return chosen.rename({"system": "left"}).with_columns(
         right=keys["system"][other],
@@ -162,7 +167,7 @@ def _traps(
 def _another(system: pl.Series, query: pl.Series, keys: pl.DataFrame, rng: np.random.Generator) -> Ints:
     """For each list one of another system and another query, drawn until all differ."""
     names, asked = keys["system"].to_numpy(), keys["query"].to_numpy()
-    if keys["query"].n_unique() < 2 or keys["system"].n_unique() < 2:
+    if keys["system"].n_unique() < 2 or not (keys["query"].n_unique() > 1 or {*asked} - {*query}):
         raise Undefined("a trap needs a list of another system for another query: leave traps out")
     chosen = rng.integers(len(names), size=len(system))
     mine, its = system.to_numpy(), query.to_numpy()

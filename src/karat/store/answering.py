@@ -12,7 +12,7 @@ from karat.store.kinds import KINDS
 from karat.store.log import Answer, lock_task, log, recount
 from karat.store.people import free_bundles, free_held, lock_any
 from karat.store.prepared import Prepared
-from karat.store.progress import PRACTISED
+from karat.store.progress import FAILED_TRAPS, PRACTISED
 from karat.store.questions import ANSWERED
 from karat.store.queue import lock_judge, own_bundle, refuse_closed
 from karat.store.rejecting import reject
@@ -64,7 +64,9 @@ _LAST = Prepared(
         events.c.kind == bindparam("which"),
     )
 )
-_FAILED = Prepared(select(func.count()).where(events.c.judge_id == bindparam("judge"), events.c.kind == "trap_failed"))
+_FAILED = Prepared(
+    select(func.count()).select_from(FAILED_TRAPS.where(events.c.judge_id == bindparam("judge")).subquery())
+)
 _PRACTISED = Prepared(PRACTISED.where(events.c.judge_id == bindparam("judge")))
 _TO_PRACTISE = Prepared(
     select(func.count()).where(
@@ -129,11 +131,11 @@ def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome 
             _set(store, mine, "expired")
         return None
     _set(store, mine, "answered")
-    if task["trap"] and said.choice != _expected(task, mine["turned"]):
-        log(store, "trap_failed", judge_id=judge_id, task_id=task_id, target_id=number)
-        if store.value(_FAILED, judge=judge_id) > store.rules.traps_failed:
-            reject(store, judge, "a control question was answered wrongly", kind=task["kind"])
-            return Outcome(number, None, True)
+    # Failed traps are counted after every choice, and no event is added: neither time nor numbers tell a trap.
+    failed = store.value(_FAILED, judge=judge_id) if KINDS[task["kind"]].sides else 0
+    if task["trap"] and said.choice != _expected(task, mine["turned"]) and failed > store.rules.traps_failed:
+        reject(store, judge, "a control question was answered wrongly", kind=task["kind"])
+        return Outcome(number, None, True)
     if task["bundle_id"] is not None and mine["state"] == "held":
         own_bundle(store, judge_id, task["bundle_id"])
     most = store.rules.most_per_judge

@@ -30,7 +30,7 @@ PRIME = 30_011
 #: States in which a judge may be given the same question again.
 AGAIN = ("expired", "released")
 
-Order = Literal["practice", "own", "query", "place", "rest", "trap", "put off"]
+Order = Literal["practice", "own", "query", "place", "pairs", "rest", "trap", "put off"]
 
 STUDY: BindParameter[int] = bindparam("study")
 JUDGE: BindParameter[int] = bindparam("judge")
@@ -59,7 +59,8 @@ DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.
 def candidates(order: Order, later: bool = False, apart: bool = False, *, hold: bool = True) -> Prepared:
     """The first task with a free slot that a judge may do, in some order; with `hold`, its row held, if nobody else is.
 
-    `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `rest`: what
+    `practice`; `own`: of bundles the judge has; `query`: of one query, shuffled; `place`: as they come; `pairs`: tasks
+    with two sides in no bundle, shuffled over all queries, because a trap's query is any; `rest`: what
     others leave of their bundles, when there is nothing else; `trap`; `put off`: a trap that was. With `later`, also
     what the judge has put off; with `apart`, nothing that would come too soon. Documents that a plan drew are not kept
     together by query: those with a label are a random part of the draw at any time.
@@ -68,8 +69,10 @@ def candidates(order: Order, later: bool = False, apart: bool = False, *, hold: 
         "put off": [_put_off()],
         "own": [tasks.c.bundle_id.in_(select(bundles.c.id).where(bundles.c.owner_id == JUDGE))],
         "query": [tasks.c.query == bindparam("query"), not_(DRAWN)],
+        "pairs": [SIDED, tasks.c.bundle_id.is_(None)],
     }
     by = {"own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}
+    by |= {"pairs": [SHUFFLED, tasks.c.id]}
     by |= {"trap": [SHUFFLED], "put off": [SHUFFLED]}
     stage = {"practice": "practice", "trap": "trap", "put off": "trap"}.get(order, "task")
     mine = _open(later or order == "put off", rest=order == "rest")

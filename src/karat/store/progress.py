@@ -21,6 +21,21 @@ PRACTISED = (
     .join(tasks, tasks.c.id == events.c.task_id)
     .where(events.c.kind == "practice")
 )
+#: Wrong answers to traps, by judge, whether they stand or not; a choice is wrong by the sides as they were shown.
+FAILED_TRAPS = (
+    select(events.c.judge_id, events.c.id)
+    .join(tasks, tasks.c.id == events.c.task_id)
+    .where(
+        events.c.kind == "answer",
+        tasks.c.trap,
+        events.c.choice
+        != case(
+            (events.c.a == tasks.c.a, tasks.c.expected),
+            (tasks.c.expected == "left", "right"),
+            else_="left",
+        ),
+    )
+)
 
 
 def judge_progress(store: Store, judge: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +79,8 @@ def judge_counts(store: Store) -> dict[str, Counter[int]]:
     # Traps count also where the answers were rejected since.
     traps = select(events.c.judge_id, func.count(events.c.task_id.distinct()).label("n"))
     traps = traps.join(tasks, tasks.c.id == events.c.task_id).where(mine, events.c.kind == "answer", tasks.c.trap)
-    failed = select(events.c.judge_id, func.count().label("n")).where(mine, events.c.kind == "trap_failed")
+    wrong = FAILED_TRAPS.where(mine).subquery()
+    failed = select(wrong.c.judge_id, func.count().label("n"))
     said = select(answers.c.judge_id, func.count().label("n")).where(answers.c.study_id == store.study_id)
     practised = store.rows(PRACTISED.where(mine))
     counts = {

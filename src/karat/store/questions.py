@@ -58,8 +58,11 @@ _DUE = (
 DUE = Prepared(
     select(reservations.c.id, reservations.c.task_id).where(*_DUE).order_by(reservations.c.task_id).limit(AT_ONCE)
 )
+_trap = tasks.alias("trap")
+_TRAPS = exists().where(_trap.c.study_id == STUDY, _trap.c.grp == GROUP, _trap.c.stage == "trap", _trap.c.open)
 #: What decides which questions are put: whether something was kept too long, whether there are practice, context,
-#: bundles or traps at all, whether the judge has bundles or put something off, and the query last met, traps aside.
+#: bundles or traps at all, whether the judge has bundles or put something off, and the query last met. Where there are
+#: traps, pairs in no bundle come in any order, so the query last met is not one of theirs.
 #: Asked at once, because each question costs as much.
 SITUATION = Prepared(
     select(
@@ -70,15 +73,15 @@ SITUATION = Prepared(
         exists().where(tasks.c.study_id == STUDY, tasks.c.context.is_not(None)).label("context"),
         exists().where(bundles.c.owner_id == JUDGE).label("own"),
         exists().where(bundles.c.study_id == STUDY).label("bundled"),
-        exists()
-        .where(tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "trap", tasks.c.open)
-        .label("traps"),
+        _TRAPS.label("traps"),
         exists().where(reservations.c.judge_id == JUDGE, reservations.c.state == "later").label("put_off"),
         select(tasks.c.query)
         .join(reservations, reservations.c.task_id == tasks.c.id)
         .where(
-            reservations.c.judge_id == JUDGE, not_(tasks.c.trap)
-        )  # or a trap's query would come again right after it
+            reservations.c.judge_id == JUDGE,
+            not_(tasks.c.trap),
+            not_(and_(SIDED, tasks.c.bundle_id.is_(None), not_(tasks.c.practice), _TRAPS)),
+        )
         .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
         .limit(1)
         .scalar_subquery()

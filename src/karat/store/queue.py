@@ -168,7 +168,11 @@ def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation:
         kind, loose = KINDS[task["kind"]], task["bundle_id"] is None
         if order == "place" and loose and kind.grades:
             task = store.first(candidates("query", again, apart), **names | {"query": task["query"]}) or task
-        trap = trap_due(store, names) if loose and kind.sides and situation["traps"] else None
+        trap = None
+        if loose and kind.sides and situation["traps"]:
+            # Were pairs given query by query, a trap would stand out: its query is seldom that of its neighbours.
+            task = store.first(candidates("pairs", again, apart), **names) or task
+            trap = trap_due(store, names)
         return _take(store, judge, trap or task, rest=order == "rest")
     trap = trap_due(store, names, last=True) if situation["traps"] else None
     if trap is not None:

@@ -132,6 +132,11 @@ class Store:
         return connection
 
 
+def made_at(store: Store) -> float:
+    """When the study was made in its database, in seconds since 1970."""
+    return float(store.value(select(studies.c.made).where(studies.c.id == store.study_id)))
+
+
 def transaction(work: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
     """Make a function of a store one transaction: all of it is stored when it returns, or nothing.
 

@@ -8,21 +8,51 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from sqlalchemy import insert, select, text, update
+from sqlalchemy import and_, bindparam, insert, not_, or_, select, text, update
 
 from karat.labels.selection import LLM
 from karat.records import Source
 from karat.store.kinds import KINDS
 from karat.store.log import log, recount
+from karat.store.prepared import Prepared
 from karat.store.probabilities import Asked, Chances, Draw, keep_chances
 from karat.store.store import LOTS, Store, transaction
 from karat.store.tables import ENDLESS, bundles, events, tasks
 from karat.store.task_rows import AS_THEY_ARE, MOST_WHOLE, task_rows
 
+#: The columns that say which lists stand on the two sides of a task.
+SIDES = tuple(f"{side}{part}" for side in "ab" for part in ("", "_query", "_docs"))
 #: Places of tasks of one block or query stand this far apart from the next one's, as far as a database's integer goes.
 STRIDE = 10_000
 #: The place of a task that was made for labels collected elsewhere, until a plan asks for it.
 ELSEWHERE = -1
+#: What the tasks of a query show. The index begins with the columns before the query, so they are named, too.
+_OF_QUERY = Prepared(
+    select(*(tasks.c[name] for name in ("query", "doc", "context", *SIDES)))
+    .where(
+        tasks.c.study_id == bindparam("study"),
+        tasks.c.grp.in_(bindparam("groups", expanding=True)),
+        tasks.c.stage.in_(("task", "trap", "practice")),
+        tasks.c.open.in_((True, False)),
+        tasks.c.query == bindparam("query"),
+        or_(tasks.c.open, tasks.c.place != ELSEWHERE),
+    )
+    .distinct()
+)
+_DISPLAYS = Prepared(
+    select(
+        *(tasks.c[name] for name in ("query", "doc", "context", *SIDES)),
+        or_(
+            tasks.c.trap, tasks.c.probability.is_not(None), and_(tasks.c.gold.is_not(None), not_(tasks.c.practice))
+        ).label("secret"),
+    )
+    .where(
+        tasks.c.study_id == bindparam("study"),
+        tasks.c.grp.in_(bindparam("groups", expanding=True)),
+        or_(tasks.c.open, tasks.c.place != ELSEWHERE),
+    )
+    .distinct()
+)
 #: What is known of a row on its way into the table, and not kept there as it is.
 NOT_STORED = ("bundle", "by_query", "row", "says_labels", *Draw._fields)
 
@@ -128,6 +158,16 @@ def _add(store: Store, ready: list[dict[str, Any]], pooled: bool) -> Added:
         _other_labels(there, new, found),
         chances,
     )
+
+
+def tasks_of_query(store: Store, query: str) -> list[dict[str, Any]]:
+    """What the tasks of a query show, traps and practice included; not those that only hold labels from elsewhere."""
+    return store.rows(_OF_QUERY, study=store.study_id, groups=[*store.groups], query=query)
+
+
+def all_displays(store: Store) -> list[dict[str, Any]]:
+    """What all tasks show, and whether judges may not know that they are traps or gold documents (`secret`)."""
+    return store.rows(_DISPLAYS, study=store.study_id, groups=[*store.groups])
 
 
 def not_pooled(store: Store, pool: pl.DataFrame) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -56,9 +55,11 @@ class Material:
         self._text = lru_cache(TEXTS)(lambda doc: plain_text(self.row(doc)))
         self._reading = threading.Lock()
         self._lists: dict[tuple[str, str], list[str]] = {}
+        self._retrieved: dict[str, set[str]] = {}
         for run in runs:
             for system, query, docs in ranked(run, depth).group_by("system", "query").agg("doc").iter_rows():
                 self._lists[system, query] = docs
+                self._retrieved.setdefault(query, set()).update(docs)
 
     def query(self, query: str, subtopic: str | None = None, meaning: str | None = None) -> dict[str, str]:
         """A query's text and need; what the subtopic means as the study's files say, or else as the task does."""
@@ -99,14 +100,24 @@ class Material:
         with self._reading:
             return self._text(doc)
 
+    def having(self, parts: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+        """For each part the ids of the documents that have it, in one of its columns or another."""
+        table, found = self._documents, dict[str, set[str]]()
+        for part, columns in parts.items():
+            there = [pl.col(name).fill_null("") != "" for name in columns if name in table.columns]
+            found[part] = {*table.filter(pl.any_horizontal(there))["doc"]} if there else set()
+        return found
+
     def titles(self, context: str | None) -> str:
         """The titles of what was read before, in order, or the ids of those that have none."""
         return ", ".join(self.front(doc)["title"] or doc for doc in read_before(context))
 
     def results(self, system: str, query: str, docs: str | None = None) -> list[dict[str, Any]]:
         """A result list: as planned, or the top of the system's run."""
-        names = json.loads(docs) if docs else self._lists.get((system, query), [])
-        return [self.front(doc) for doc in names]
+        return [self.front(doc) for doc in self._ranking(system, query, docs)]
+
+    def _ranking(self, system: str, query: str, docs: str | None) -> list[str]:
+        return json.loads(docs) if docs else self._lists.get((system, query), [])
 
     def lists(self, task: dict[str, Any]) -> list[list[dict[str, Any]]]:
         """The result lists of a task with two sides; of another none."""
@@ -116,8 +127,14 @@ class Material:
             if task[side]
         ]
 
-    def others(self, query: str, but: str | None = None, most: int | None = 20) -> list[dict[str, Any]]:
-        """Other results of a query, from all runs, for looking things up; their order says nothing of the runs."""
-        names = {doc for (_, asked), docs in self._lists.items() if asked == query for doc in docs} - {but}
-        mixed = sorted(names, key=lambda doc: hashlib.sha256(f"{query} {doc}".encode()).digest())
-        return [self.front(doc) for doc in mixed[:most]]
+    def displayed(self, task: dict[str, Any]) -> set[str]:
+        """The ids of all documents that a task shows: the one to judge, what was read before it, its result lists."""
+        docs = {task["doc"], *read_before(task["context"])} - {None}
+        for side in "ab":
+            if task[side]:
+                docs.update(self._ranking(task[side], task[f"{side}_query"] or task["query"], task[f"{side}_docs"]))
+        return docs
+
+    def retrieved(self, query: str) -> set[str]:
+        """The ids of all documents that some run shows for a query."""
+        return {*self._retrieved.get(query, ())}
