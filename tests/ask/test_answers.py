@@ -50,7 +50,8 @@ def replied(text: str, dialect: str = "openai", **more: object) -> str:
     [
         ('{"grade": "2"}', "graded"),
         ('{"grade": 2}', "graded"),
-        ('Here you are:\n```json\n{"grade": "2"}\n```', "graded"),
+        ('```json\n{"grade": "2"}\n```', "graded"),
+        ('Here you are:\n```json\n{"grade": "2"}\n```', "invalid"),
         ('{"grade": "can\'t tell"}', CANT_TELL),
         ('{"grade": "3"}', "invalid"),
         ('{"grade": 2.5}', "invalid"),

@@ -267,7 +267,10 @@ def test_no_answer_to_any_kind_leaves_the_study_as_it_was(study: Path) -> None:
         done = karat("ask", str(study), "--url", server.url, "--model", "m", "--out", str(out))
     assert done.returncode == 1
     assert "m answered 0 of 7 questions; no answer: 7 invalid." in done.stdout
-    assert "note: invalid, the first of them: expected one JSON object, found I would rather not" in done.stderr
+    assert (
+        "note: invalid, the first of them: expected one JSON object and nothing else, found I would rather not"
+        in done.stderr
+    )
     assert "2 questions about lists came to no choice" in done.stderr
     assert pl.read_csv(out)["outcome"].to_list() == ["invalid", "invalid"]
     assert exported(study, "people").height == 0

@@ -62,7 +62,7 @@ def test_how_it_was_made_stands_beside_every_judgment(files: Path) -> None:
         assert (row["model"], row["returned_model"], row["prompt"]) == ("m", "m-2024-07-18", mark)
         assert row["fingerprint"]
         assert row["without"] == "temperature"
-        assert row["parser"] == 1
+        assert row["parser"] == 2
         assert row["attempts"] >= 1
         assert row["seconds"] >= 0
         assert row["cost"] == pytest.approx((row["tokens_in"] + 2 * row["tokens_out"]) / 1e6)

@@ -161,7 +161,7 @@ def test_grades_below_zero_between_and_far_apart(files: Path, scale: str, grades
         '{"grade": null}',
         '{"grade": "1", "grade": "2"}',
         '{"grade": "1"} {"grade": "2"}',
-        '<think>{"grade": "3"}</think>{"grade": "0"}',
+        '<think>{"grade": "3"}{"grade": "0"}',
         '{"example": {"grade": "3"}, "grade": ',
         '{{"grade": "3"}}',
         '{"Grade": "3"}',
@@ -183,7 +183,7 @@ def test_what_is_no_one_answer_is_no_grade(text: str) -> None:
         ('{"grade": -0.0}', "0"),
         ('{"grade": 1.0}', "1"),
         ('```json\n{"grade": " 2 "}\n```', "2"),
-        ('{x} {"grade": 3}', "3"),
+        ('<think>{"grade": 0}?</think> {"grade": 3}', "3"),
     ],
 )
 def test_an_answer_may_be_written_in_several_ways(text: str, grade: str) -> None:

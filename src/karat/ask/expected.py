@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from karat.ask.dialects import TokenChances
+from karat.ask.form import answer_start
 
 #: What may stand before a grade in JSON, and around it.
 _BLANK, _AROUND = '" \n\t', '" ,}\n\t'
@@ -61,7 +62,9 @@ def expected_grade(chances: Sequence[TokenChances], field: str, grades: Mapping[
 
 def _place(chances: Sequence[TokenChances], field: str) -> tuple[TokenChances, int] | None:
     """The token in which a field's value begins, and how many of its letters stand before the value."""
-    found = re.search(rf'"{re.escape(field)}"\s*:\s*"?', "".join(one.token for one in chances))
+    text = "".join(one.token for one in chances)
+    # A model that thinks aloud first may quote grades there.
+    found = re.compile(rf'"{re.escape(field)}"\s*:\s*"?').search(text, answer_start(text))
     start = 0
     for one in chances if found else ():
         before = found.end() - start if found else 0

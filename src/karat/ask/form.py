@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,47 +98,62 @@ class Form:
         return "Answer with one JSON object and nothing else: {" + ", ".join(parts) + "}"
 
     def read(self, text: str) -> dict[str, Any]:
-        """What was said, field by field; a text that was asked for and is not there is empty."""
-        said = _object(text)
-        missing = [field.name for field in self.fields if field.choices and field.name not in said]
+        """The values of the fields; a text field that is missing is empty.
+
+        The whole reply has to be one JSON object. Only white space, one code fence around the object and one closed
+        think block before it are allowed: an object inside prose may be a quotation from the document.
+        """
+        values = _object(text)
+        missing = [field.name for field in self.fields if field.choices and field.name not in values]
         if missing:
-            raise NotAnswered(f"expected {', '.join(missing)}, found {_short(list(said))}")
-        return {field.name: field.read(said.get(field.name)) for field in self.fields}
+            raise NotAnswered(f"expected {', '.join(missing)}, found {_short(list(values))}")
+        names = {field.name for field in self.fields}
+        alike = {name.casefold(): name for name in names}
+        for name in values:
+            if name not in names and (meant := alike.get(name.strip().casefold())) is not None:
+                raise NotAnswered(f"{_short(meant)}: expected one value, found another under {_short(repr(name))}")
+        return {field.name: field.read(values.get(field.name)) for field in self.fields}
+
+
+def answer_start(text: str) -> int:
+    """The place where the answer begins: after a closed think block at the start of the reply.
+
+    >>> answer_start("<think>1 or 2?</think>{}"), answer_start("<think>1 or 2?")
+    (22, 0)
+    """
+    found = _THOUGHT.match(text)
+    return found.end() if found else 0
+
+
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?\s(.*)```", re.DOTALL | re.IGNORECASE)
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    """The one JSON object in a text; where there are several, nobody can tell which is the answer.
-
-    What stands within one that is broken is not looked at: it is a part of something else.
-    """
-    found, place = list[Mapping[str, Any]](), text.find("{")
-    while place >= 0 and len(found) < 2:
-        try:
-            said, length = _DECODER.raw_decode(text[place:])
-            found += [said] if isinstance(said, Mapping) else []
-            place = text.find("{", place + length)
-        except NotAnswered:
-            raise
-        except (ValueError, RecursionError):
-            after, end = text.find("{", place + 1), text.find("}", place)
-            if 0 <= after < end or end < 0:
-                break
-            place = after
-    if len(found) != 1:
-        raise NotAnswered(f"expected one JSON object, found {'several' if found else _short(text)}")
-    return found[0]
+    """The JSON object that a reply consists of."""
+    answer = text[answer_start(text) :].strip()
+    fenced = _FENCED.fullmatch(answer)
+    try:
+        found = json.loads(fenced[1] if fenced else answer, object_pairs_hook=_unique)
+    except NotAnswered:
+        raise
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, Mapping):
+        raise NotAnswered(f"expected one JSON object and nothing else, found {_short(text.strip())}")
+    for name, value in found.items():
+        if any(isinstance(part, Mapping | list) for part in (value if isinstance(value, list) else [value])):
+            raise NotAnswered(f"{_short(name)}: expected a value, found {_short(value)}")
+    return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose fields have one value each."""
-    said = dict(pairs)
-    if len(said) < len(pairs):
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which every name has one value."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
         twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
         raise NotAnswered(f"{_short(twice)}: expected one value, found several")
-    return said
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+    return found
 
 
 def _short(value: Any) -> str:

@@ -15,7 +15,7 @@ from karat.ask.form import CANT_TELL, NotAnswered, clean
 from karat.ask.request import Request
 
 #: Changed with the rules below: labels made by another version are made anew, from the same answers.
-PARSER = 1
+PARSER = 2
 GRADED = "graded"
 #: What an answer may come to beside an answer in the form.
 NO_ANSWER = ("refused", "cut off", "invalid", "too long", "transport")

@@ -38,6 +38,8 @@ def _said(reply: Mapping[str, Any]) -> Said:
     if not isinstance(parts, list):
         raise Unreadable("expected content, found none")
     used = [part(piece, "input") for piece in parts if part(piece, "type") == "tool_use"]
+    if len(used) > 1:
+        raise Unreadable(f"expected one answer, found {len(used)} uses of the tool")
     texts = [str(part(piece, "text") or "") for piece in parts if part(piece, "type") == "text"]
     return Said(
         text=json.dumps(used[0]) if used else clean("".join(texts)),
