@@ -167,6 +167,7 @@ def test_halves_of_letters_and_zero_bytes_are_no_trouble_to_files_and_databases(
     said = '{"grade": "1", "reason": "half \\ud800 and zero \\u0000."}'
     with hostile.running(replies.says(said, model="m\ud800\x00")) as server:
         words = ["ask", str(study), "--url", server.url, "--model", "m", "--reasons", "--database", postgres]
+        words += ["--allow-model", "m?\ufffd"]
         done = karat(*words, "--out", str(files / "llm.csv"))
         assert done.returncode == 0, done.stderr
         assert "2 new answers of m in the study, group llm." in done.stdout

@@ -31,7 +31,7 @@ create trigger if not exists answers_are_kept before delete on answers begin sel
 """
 _COLUMNS = "key, at, status, body, error, seconds, attempts, without, batch, lost"
 _ADD = f"insert into answers (request, {_COLUMNS}) values ({', '.join('?' * (_COLUMNS.count(',') + 2))})"
-_FIND = f"select {_COLUMNS} from answers where key = ? order by id desc limit 1"
+_FIND = f"select {_COLUMNS} from answers where key = ? order by id desc"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class AnswerStore(Kept):
         super().__init__(path, _TABLES, VERSION, made=made)
 
     def add(self, request: Request, answer: RawAnswer) -> None:
-        """Keep an answer; one that was there before stays, and the newest counts."""
+        """Keep an answer; those that were there before stay, and `stored_answer` says which counts."""
         content = f'{{"max_tokens": {request.model.max_tokens}, {request.as_json[1:]}'
         # A higher level takes twice the time for a hundredth of the room; `zlib.compress` asks the system for a
         # quarter of a megabyte and gives it back for every question, which takes four times as long as packing.
@@ -82,8 +82,11 @@ class AnswerStore(Kept):
 
     def find(self, key: str) -> RawAnswer | None:
         """The newest answer to a question, if there is one."""
-        row = self._connection.execute(_FIND, (key,)).fetchone()
-        return None if row is None else _answer(row)
+        return next(self.find_all(key), None)
+
+    def find_all(self, key: str) -> Iterator[RawAnswer]:
+        """All answers to a question, the newest first."""
+        return map(_answer, self._connection.execute(_FIND, (key,)))
 
     def asked(self) -> Iterator[tuple[dict[str, Any], RawAnswer]]:
         """Every question with its answer, in the order in which they came; one asked again is there again."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.budget import Budget
 from karat.ask.client import Client
-from karat.ask.outcome import Outcome, outcome
+from karat.ask.outcome import Outcome, outcome, stored_answer
 from karat.ask.prices import Price, likely_tokens
 from karat.ask.request import Request
 from karat.http.calling import Stopped
@@ -17,7 +17,8 @@ from karat.http.workers import each
 
 #: No answer at all: the next time, these are asked again unbidden.
 ASKED_AGAIN = ("transport",)
-#: So many questions in a row without any answer, each tried as often as it may be: there is nobody.
+#: So many questions in a row without any answer, each tried as often as it may be, or all answered by another model:
+#: asking on is no use.
 NOBODY = 16
 
 
@@ -86,9 +87,9 @@ async def ask_all(
             settled.set()
         tally.asked += 1
         told()
-        # An answer is looked into when all are there; here only whether one came.
-        made = None if answer.status == 200 else outcome(request, answer)
-        silent = silent + 1 if made is not None and made.kind == "transport" else 0
+        # An answer is looked into when all are there; here only whether one came, and at first by which model.
+        made = None if answer.status == 200 and tally.asked > nobody else outcome(request, answer)
+        silent = silent + 1 if made is not None and made.kind in ("transport", "other model") else 0
         if made is not None and silent >= nobody:
             raise Stopped(f"{nobody} questions in a row came to no answer: {made.why}")
 
@@ -97,5 +98,5 @@ async def ask_all(
 
 def answered(store: AnswerStore, request: Request) -> Outcome | None:
     """What the stored answer to a question comes to; None where there is none."""
-    answer: RawAnswer | None = store.find(request.key)
-    return None if answer is None else outcome(request, answer)
+    found = stored_answer(store, request)
+    return None if found is None else found[1]

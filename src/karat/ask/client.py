@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from karat.ask.answer_store import RawAnswer
 from karat.ask.dialects import DIALECTS
 from karat.ask.keys import complaint_in, without_key
-from karat.ask.outcome import too_long
+from karat.ask.outcome import CUT_OFF, is_cut_off, too_long
 from karat.ask.request import Model, Request
 from karat.errors import BadInput
 from karat.http.calling import Reply, Stopped, blank, filled, new_client, send
@@ -77,6 +77,9 @@ class Client:
             began = time.monotonic()
             reply = await self._send(_WRITTEN.encode(body).encode())
             status, text, seconds = reply.status, reply.text, time.monotonic() - began
+            if status == 200 and not reply.error and is_cut_off(text) and not text.rstrip().endswith("}"):
+                # A proxy that gave up: what it passed on cannot be read, and may have to be paid.
+                status, text, reply = 0, "", replace(reply, status=0, error=CUT_OFF)
             gone = status == 0 and not reply.unreached
             lost += gone
             said = (status, text, reply.error, time.time(), seconds, attempt, without)

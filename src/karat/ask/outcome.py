@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from karat.ask.answer_store import RawAnswer
+from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.dialects import DIALECTS, Said, Unreadable
 from karat.ask.dialects.dialect import part
 from karat.ask.form import CANT_TELL, NotAnswered, clean
+from karat.ask.model_names import is_same_model
 from karat.ask.request import Request
 
 #: Changed with the rules below: labels made by another version are made anew, from the same answers.
 PARSER = 2
 GRADED = "graded"
 #: What an answer may come to beside an answer in the form.
-NO_ANSWER = ("refused", "cut off", "invalid", "too long", "transport")
+NO_ANSWER = ("refused", "cut off", "invalid", "too long", "other model", "transport")
 OUTCOMES = (GRADED, CANT_TELL, *NO_ANSWER)
 
+#: Why a reply that is half an object is no answer.
+CUT_OFF = "the reply ends in the middle of its JSON"
 _TOO_LONG = re.compile(
     r"context.?(length|window|size)|too (long|large|many tokens)|maximum.{0,40}(tokens|length)|"
     r"exceed.{0,40}(context|token)",
@@ -68,7 +72,13 @@ def outcome(request: Request, answer: RawAnswer) -> Outcome:
     except Unreadable as error:
         return Outcome("invalid", why=str(error))
     except (ValueError, RecursionError):
+        if is_cut_off(answer.body):
+            return Outcome("transport", why=CUT_OFF)
         return Outcome("invalid", why="expected JSON, found something else")
+    model = request.model
+    if not is_same_model(model.name, said.model, model.allowed):
+        advice = f"to accept that model, add --allow-model {shlex.quote(said.model or '')}"
+        return Outcome("other model", why=f"asked for {model.name}, answered by {said.model}: {advice}", said=said)
     if said.finish == "refusal":
         return Outcome("refused", why=said.text[:200], said=said)
     if said.finish == "length":
@@ -80,6 +90,30 @@ def outcome(request: Request, answer: RawAnswer) -> Outcome:
     first = next((field.name for field in request.form.fields if field.choices), None)
     kind = CANT_TELL if first is not None and values[first] in (CANT_TELL, [CANT_TELL]) else GRADED
     return Outcome(kind, values, said=said)
+
+
+def stored_answer(store: AnswerStore, request: Request) -> tuple[RawAnswer, Outcome] | None:
+    """The stored answer that counts: the newest valid one, or where none is valid the newest; None where there is none.
+
+    A failure that comes after a valid answer, as from an expired batch, takes nothing away.
+    """
+    newest = None
+    for answer in store.find_all(request.key):
+        found = outcome(request, answer)
+        if found.answered:
+            return answer, found
+        newest = newest or (answer, found)
+    return newest
+
+
+def is_cut_off(body: str) -> bool:
+    """Whether a reply that cannot be read as JSON is half an object, or nothing at all.
+
+    >>> is_cut_off('{"choices": [{"mess'), is_cut_off(""), is_cut_off("<html>")
+    (True, True, False)
+    """
+    text = body.lstrip()
+    return not text or text.startswith("{")
 
 
 def too_long(status: int, body: str) -> bool:

@@ -23,14 +23,17 @@ class Model:
     seed: int | None = 0
     #: Whether log-probabilities are asked for, of which expected grades are made.
     logprobs: bool = False
+    #: Other models whose answers are accepted (`is_same_model`).
+    allowed: tuple[str, ...] = ()
 
     @cached_property
     def content(self) -> dict[str, Any]:
         """What can change an answer, by its names.
 
-        Not how long it may get: that changes none that is whole, and what was cut off is asked again by --retry.
+        Not how long it may get: that changes none that is whole, and what was cut off is asked again by --retry. Nor
+        which models are allowed: that changes which stored answers count, not what they say.
         """
-        return {name: value for name, value in asdict(self).items() if name != "max_tokens"}
+        return {name: value for name, value in asdict(self).items() if name not in ("max_tokens", "allowed")}
 
     @cached_property
     def as_json(self) -> str:

@@ -13,7 +13,7 @@ from karat.ask.answer_store import AnswerStore, RawAnswer
 from karat.ask.asker import Asker, NoText, Task
 from karat.ask.budget import cost_of
 from karat.ask.kinds import ASKED, Verdict
-from karat.ask.outcome import PARSER, Outcome, outcome
+from karat.ask.outcome import PARSER, Outcome, stored_answer
 from karat.ask.prices import Price
 from karat.ask.prompt import Prompt
 from karat.ask.request import Request
@@ -151,9 +151,8 @@ def answered_tasks(
         except NoText as error:
             no_text(task, str(error))
             continue
-        found = [(request, answer) for request in asked if (answer := store.find(request.key)) is not None]
-        outcomes = [outcome(request, answer) for request, answer in found]
-        yield Answered(judge, task, asked, [answer for _, answer in found], outcomes)
+        found = [stored for request in asked if (stored := stored_answer(store, request)) is not None]
+        yield Answered(judge, task, asked, [answer for answer, _ in found], [made for _, made in found])
 
 
 def rows_of(one: Answered) -> Iterator[dict[str, Any]]:

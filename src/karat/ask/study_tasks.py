@@ -76,6 +76,8 @@ def log_row(one: Answered) -> dict[str, Any] | None:
     # What the log has columns for, and the rest of it as JSON.
     more = {name: said[name] for name in KEPT if said.get(name) not in (None, {}, [])}
     more |= {"model": one.requests[0].model.name, "prompt": one.prompt, "parser": PARSER}
+    replied = dict.fromkeys(found.said.model for found in one.outcomes if found.said and found.said.model)
+    more |= {"returned_model": ", ".join(replied)} if replied else {}
     more |= {"answer": [request.key[:16] for request in one.requests]}
     costs = [cost for cost in one.costs if cost is not None]
     more |= {"cost": sum(costs)} if costs else {}

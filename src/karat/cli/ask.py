@@ -58,6 +58,13 @@ Examples:
     "--show-prompt", is_flag=True, help="Print the first question of each judge word for word, and send nothing."
 )
 @click.option("--replay", is_flag=True, help="Make the labels anew from stored answers, and send nothing.")
+@click.option(
+    "--allow-model",
+    "allowed",
+    metavar="NAME",
+    multiple=True,
+    help="Accept answers of this model, too, where a server replies with another name.",
+)
 @click.option("--batch", is_flag=True, help="By the vendor's batches: half the price, within a day.")
 @click.option("--retry", type=OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
 @click.option(
@@ -83,8 +90,8 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
 
     A model is a judge of the group llm of the study; people's tasks stay theirs. Every answer is kept as it came, and
     asked once only: the same command again asks what is missing. What is no grade (refused, cut off, invalid, too
-    long, transport) is counted, leaves the document unjudged, and is asked again by --retry. The key comes from the
-    environment: OPENAI_API_KEY or ANTHROPIC_API_KEY, or with --url what --key-env names.
+    long, other model, transport) is counted, leaves the document unjudged, and is asked again by --retry. The key comes
+    from the environment: OPENAI_API_KEY or ANTHROPIC_API_KEY, or with --url what --key-env names.
     """
     from karat.ask.answer_store import AnswerStore
     from karat.ask.budget import Budget

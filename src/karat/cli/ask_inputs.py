@@ -60,6 +60,9 @@ class Asked:
             if not model.strip() or not model.isprintable():
                 found = ascii(model) if model else "none"
                 raise BadInput.at("--model", expected="the name of a model", found=found)
+        for name in typed["allowed"]:
+            if not name.strip() or not name.isprintable():
+                raise BadInput.at("--allow-model", expected="the name of a model", found=ascii(name))
         pairs = list(product(typed["models"], typed["prompts"] or (None,)))
         names = typed["names"] or [_name(model, prompt) for model, prompt in pairs]
         if len(names) != len(pairs) or len({*names}) < len(names):
@@ -74,7 +77,10 @@ class Asked:
         design = replace(self.design, snippet=None) if typed["audit"] else self.design
         made = []
         for name, (model_name, prompt) in zip(names, pairs, strict=True):
-            how = {name: typed[name] for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs")}
+            how = {
+                name: typed[name]
+                for name in ("dialect", "url", "temperature", "max_tokens", "seed", "logprobs", "allowed")
+            }
             how["logprobs"] |= typed["expected"]
             asker = Asker(
                 design, self.material, Model(model_name, **how), prompt, typed["reasons"], typed["most_shown"]

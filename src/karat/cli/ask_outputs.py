@@ -18,6 +18,7 @@ from karat.ask.asking import ASKED_AGAIN
 from karat.ask.estimate import Estimate, estimate
 from karat.ask.form import CANT_TELL
 from karat.ask.gathered import Gathered, gather
+from karat.ask.model_names import is_same_model
 from karat.ask.outcome import GRADED, NO_ANSWER
 from karat.ask.panel import Panel, in_words
 from karat.ask.rows import Answered, Judge, questions
@@ -107,14 +108,17 @@ def tell(
 
 
 def _tell_other_models(found: Gathered) -> None:
-    """Say where a server answered by another model than it was asked for, as some do with any name."""
-    pairs = [found.table(kind).select("model", "returned_model") for kind in FILES]
-    others = pl.concat(pairs).drop_nulls().unique(maintain_order=True)
-    tell_notes(
-        f"asked for {model}, the server says that {returned} answered"
-        for model, returned in others.iter_rows()
-        if model.lower() not in returned.lower() and returned.lower() not in model.lower()
-    )
+    """Say where another model was allowed to answer, and where several versions of a model did."""
+    rows = [found.table(kind).select("judge", "model", "returned_model", "outcome") for kind in FILES]
+    valid = pl.concat(rows).drop_nulls().filter(pl.col("outcome").is_in([GRADED, CANT_TELL])).drop("outcome")
+    for (judge, model), names in valid.group_by("judge", "model", maintain_order=True):
+        replied = names["returned_model"].unique(maintain_order=True).to_list()
+        others = [name for name in replied if not is_same_model(str(model), name)]
+        versions = [name for name in replied if name not in others]
+        tell_notes(f"asked for {model}, answered by {name} (--allow-model)" for name in others)
+        if len(versions) > 1:
+            named = ", ".join(sorted(versions))
+            tell_notes([f"{judge} was answered by {len(versions)} versions of {model}: {named}"])
 
 
 def _tell_alike(found: Gathered) -> None:

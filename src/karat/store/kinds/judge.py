@@ -13,7 +13,7 @@ from karat.records.judgments import PAGE, SNIPPET
 from karat.store.kinds.kind import OPENED, AnswerTable, Elsewhere, Row, TaskKind, typed
 
 #: Of a language model: the mean grade by its chances, the share of these that lay on grades, and how it was asked.
-OF_A_MODEL = ("expected_grade", "mass", "model", "prompt", "cost")
+OF_A_MODEL = ("expected_grade", "mass", "model", "returned_model", "prompt", "cost")
 COLUMNS = typed(
     *("query", "doc", "label", "judge", "group", "aspect", "context", "subtopic", "surface", "opened", "time"),
     *("seconds", "comment", "probability", "round", "drawn_for", "away", "gold", "repeat", *OF_A_MODEL, "task"),
