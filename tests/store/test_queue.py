@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from uuid import uuid4
 
 import numpy as np
@@ -190,6 +191,33 @@ def test_a_querys_documents_come_together_in_an_order_of_each_judge(database: st
         orders.append(tuple(task["doc"] for task in seen[:8]))
     assert len(set(orders)) > 1
     assert answers_frame(here.store, PAIR).height == 0
+
+
+def queries_as_the_page_shows_them(here, judge: int) -> list[str]:
+    """The queries of a judge's tasks, with the next one always fetched ahead, as the judging page does."""
+    shown: list[str] = []
+    task = next_task(here.store, judge).task
+    while task is not None:
+        here.clock.now += 1
+        ahead = next_task(here.store, judge, besides=[task["given"]])
+        here.clock.now += 10
+        answer(here.store, judge, task["id"], Answer(label=1.0))
+        shown += [] if task["practice"] else [task["query"]]
+        here.clock.now += 1
+        task = ahead.task or next_task(here.store, judge).task
+    return shown
+
+
+@pytest.mark.parametrize("practised", [["q0", "q1"], ["q0", "q1", "q2", "q0"], ["q2", "q2"], ["other"]])
+def test_a_query_is_finished_before_the_next_after_practice(database: str, practised: list[str]) -> None:
+    here = place(database, labels=1, practice_pass=0.0)
+    frames = [documents(*(f"{query}-{n}" for n in range(6)), query=query) for query in ("q0", "q1", "q2")]
+    add_tasks(here.store, pl.concat(frames))
+    rows = {"query": practised, "doc": [f"p{n}" for n in range(len(practised))], "gold": [1.0] * len(practised)}
+    add_tasks(here.store, pl.DataFrame(rows), practice=True)
+    shown = queries_as_the_page_shows_them(here, here.judge())
+    assert len(shown) == 18
+    assert sum(one != other for one, other in itertools.pairwise(shown)) == 2, shown
 
 
 def test_documents_that_a_plan_drew_come_in_random_order_unless_it_has_one(database: str) -> None:

@@ -5,7 +5,9 @@ Each is built once: building takes longer than asking.
 
 from __future__ import annotations
 
-from sqlalchemy import and_, bindparam, case, exists, func, not_, or_, select
+from typing import Any
+
+from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, exists, func, not_, or_, select
 
 from karat.store.candidates import (
     AGAIN,
@@ -60,10 +62,22 @@ DUE = Prepared(
 )
 _trap = tasks.alias("trap")
 _TRAPS = exists().where(_trap.c.study_id == STUDY, _trap.c.grp == GROUP, _trap.c.stage == "trap", _trap.c.open)
+#: Where there are traps, pairs in no bundle come in any order, so the query that a judge is at is not one of theirs.
+_IN_ANY_ORDER = or_(tasks.c.trap, and_(SIDED, tasks.c.bundle_id.is_(None), not_(tasks.c.practice), _TRAPS))
+
+
+def _query_met(*which: ColumnElement[bool], by: tuple[ColumnElement[Any], ...]) -> ScalarSelect[Any]:
+    """The query of the judge's last task in some order, tasks that come in any order aside."""
+    found = select(tasks.c.query).join(reservations, reservations.c.task_id == tasks.c.id)
+    found = found.where(reservations.c.judge_id == JUDGE, not_(_IN_ANY_ORDER), *which)
+    return found.order_by(*(column.desc() for column in by)).limit(1).scalar_subquery()
+
+
 #: What decides which questions are put: whether something was kept too long, whether there are practice, context,
-#: bundles or traps at all, whether the judge has bundles or put something off, and the query last met. Where there are
-#: traps, pairs in no bundle come in any order, so the query last met is not one of theirs.
-#: Asked at once, because each question costs as much.
+#: bundles or traps at all, whether the judge has bundles or put something off, and the query that the judge is at.
+#: That is the query of the task fetched last, as long as the judge holds any. If it were that of the last answer, a
+#: task fetched ahead for another query would make two queries alternate. Asked at once, because each question costs as
+#: much.
 SITUATION = Prepared(
     select(
         exists().where(*_DUE).label("due"),
@@ -75,17 +89,10 @@ SITUATION = Prepared(
         exists().where(bundles.c.study_id == STUDY).label("bundled"),
         _TRAPS.label("traps"),
         exists().where(reservations.c.judge_id == JUDGE, reservations.c.state == "later").label("put_off"),
-        select(tasks.c.query)
-        .join(reservations, reservations.c.task_id == tasks.c.id)
-        .where(
-            reservations.c.judge_id == JUDGE,
-            not_(tasks.c.trap),
-            not_(and_(SIDED, tasks.c.bundle_id.is_(None), not_(tasks.c.practice), _TRAPS)),
-        )
-        .order_by(reservations.c.changed.desc(), reservations.c.id.desc())
-        .limit(1)
-        .scalar_subquery()
-        .label("query"),
+        func.coalesce(
+            _query_met(reservations.c.state == "held", by=(reservations.c.made, reservations.c.id)),
+            _query_met(by=(reservations.c.changed, reservations.c.id)),
+        ).label("query"),
     )
 )
 TASK_IF_FREE = Prepared(select(tasks.c.id).where(tasks.c.id == bindparam("task")).with_for_update(skip_locked=True))
