@@ -139,6 +139,25 @@ def test_people_of_prolific_and_mturk_come_in_are_known_again_and_get_their_code
     assert here.client().get("/enter").headers["location"] == "/message?about=closed"
 
 
+def test_an_invited_judge_is_given_all_tasks_and_no_code(serving: Any) -> None:
+    here = serving(platform=Platform(prolific=True, completion_code="C1DONE", tasks=1))
+    invited = here.judge(name="ann")
+    assert '"enough": 0' in invited.get("/judge").text, "the page does not stop after one answer"
+    for many in (1, 2, 3):
+        task = invited.get("/api/task/next").json()["task"]["id"]
+        assert invited.post(f"/api/task/{task}/answer", json={"label": 1}).status_code == 200
+        assert invited.get("/api/me").json()["completion"] is None
+        if many < 3:
+            assert invited.get("/done").headers["location"] == "/judge"
+    turn = invited.get("/api/task/next").json()
+    assert (turn["state"], turn["completion"]) == ("done", None)
+    shown = invited.get("/done").text
+    assert "that was all" in shown
+    assert "code" not in shown.lower()
+    (row,) = here.lead().get("/api/judges").json()["rows"]
+    assert row["completion"] is None, "nor does the lead's table have one"
+
+
 def test_the_lead_sees_which_platform_id_was_given_which_code(served_with_platform: Any) -> None:
     here, lead = served_with_platform, served_with_platform.lead()
     browser = here.client()

@@ -67,7 +67,12 @@ def get_next(request: Request, besides: Besides = "") -> dict[str, Any]:
         said["task"] = kinds.shown(running.material, turn.task)
     elif turn.wait_until is not None:
         said["wait_until"] = datetime.fromtimestamp(turn.wait_until, UTC).isoformat(timespec="seconds")
-    elif turn.state in ("done", "limit") and not besides and answering.recent(running.store, judge["id"]):
+    elif (
+        turn.state in ("done", "limit")
+        and not besides
+        and people.takes_code(judge)
+        and answering.recent(running.store, judge["id"])
+    ):
         said["completion"] = people.completion(running, judge)
     return said
 

@@ -102,7 +102,7 @@ def done(request: Request) -> Response:
         if turn.state == "task":
             return RedirectResponse("/judge", 303)
         waits = turn.state == "wait"
-    coded = early or (said > 0 and not waits and people.takes_code(running, judge))
+    coded = early or (said > 0 and not waits and people.takes_code(judge))
     code = people.completion(running, judge) if coded else dict.fromkeys(("code", "return_to", "assignment"))
     many = "one answer" if said == 1 else f"{said:,} answers"
     text = f"You gave {many}; all of them are kept."
@@ -118,7 +118,7 @@ def done(request: Request) -> Response:
     elif not said:
         heading, again = "Nothing to do now", "Look for more tasks"
         text = "There is no task for you at the moment, and you gave no answers"
-        text += ": there is no code to hand in." if people.takes_code(running, judge) else "."
+        text += ": there is no code to hand in." if people.takes_code(judge) else "."
     else:
         heading, again = "Thank you, that was all", "Look for more tasks"
     return render(

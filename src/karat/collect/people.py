@@ -15,6 +15,7 @@ from karat.collect.app_state import AppState, running_study
 from karat.collect.limits import place_of
 from karat.errors import KaratError
 from karat.store import Store, people
+from karat.store.store import PLATFORMS
 
 if TYPE_CHECKING:
     from fastapi import Request, Response
@@ -156,14 +157,14 @@ def enter(running: AppState, request: Request, parameters: dict[str, str]) -> tu
     return "session", people.start_session(running.store, judge_id=judge["id"])
 
 
-def takes_code(running: AppState, judge: dict[str, Any]) -> bool:
-    """Whether a judge takes a completion code back: from a platform, or wherever the study has a code."""
-    return judge["source"] in ("prolific", "mturk") or bool(running.study.platform.completion_code)
+def takes_code(judge: dict[str, Any]) -> bool:
+    """Whether a judge takes a completion code back: only who came from a platform has somewhere to hand it in."""
+    return judge["source"] in PLATFORMS
 
 
 def enough_for(running: AppState, judge: dict[str, Any]) -> int:
     """After how many answers a judge is given the completion code though there are tasks left; 0: never."""
-    return running.study.platform.tasks if takes_code(running, judge) else 0
+    return running.study.platform.tasks if takes_code(judge) else 0
 
 
 def completion(running: AppState, judge: dict[str, Any]) -> dict[str, Any]:

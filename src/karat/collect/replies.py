@@ -37,7 +37,9 @@ class NextTask(Reply):
     )
     task: TaskShown | None
     wait_until: str | None = Field(description="state wait: when to ask again, where that is known")
-    completion: Completion | None = Field(description="state done or limit: the completion code")
+    completion: Completion | None = Field(
+        description="state done or limit: the completion code, for judges of a platform"
+    )
 
 
 class Progress(Reply):
