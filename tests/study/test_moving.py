@@ -268,3 +268,48 @@ def test_what_is_counted_is_what_is_there(tmp_path: Path) -> None:
             assert copy_rows(store.database, target, key) == count_rows(target, key)
         with pytest.raises(BadInput, match="none of that id"):
             count_rows(store.database, "nobody")
+
+
+def without_id(place: Path) -> Path:
+    """A study whose id is its folder's name, because study.toml says none."""
+    folder = folder_of(place)
+    said = (folder / "study.toml").read_text().split("\n", 1)[1]
+    (folder / "study.toml").write_text("\ufeff# judged in spring\n" + said, encoding="utf-8")
+    with study_at(folder) as store:
+        lived(store)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["other", 'a "b" c'])
+def test_a_backup_without_an_id_is_restored_under_any_name(tmp_path: Path, database: str, name: str) -> None:
+    folder = without_id(tmp_path / f"study-{uuid4().hex}")  # several studies may be in the database
+    with study_at(folder) as store:
+        before = tables(store)
+    back_up(str(folder), str(tmp_path / "b.zip"))
+    (tmp_path / "new").mkdir()
+    restored = tmp_path / "new" / name
+    done = karat("restore", str(tmp_path / "b.zip"), str(restored))
+    assert done.returncode == 0, done.stderr
+    with study_at(restored) as store:
+        assert tables(store) == before
+    there = tmp_path / "new" / f"{name} there"
+    restore(str(tmp_path / "b.zip"), str(there), database=database)
+    with study_at(there, database) as store:
+        assert tables(store)["judgments"] == before["judgments"]
+
+
+@pytest.mark.parametrize("name", ["study", 'a "b" c'])
+def test_a_copy_of_a_folder_without_an_id_is_the_same_study(tmp_path: Path, name: str) -> None:
+    folder = without_id(tmp_path / name)
+    copy_study(str(folder), str(tmp_path / "copied"))
+    with study_at(folder) as old, study_at(tmp_path / "copied") as new:
+        assert tables(new) == tables(old)
+
+
+def test_an_empty_id_is_filled_in_when_a_study_moves(tmp_path: Path) -> None:
+    folder = without_id(tmp_path / "study")
+    said = (folder / "study.toml").read_text(encoding="utf-8-sig")
+    (folder / "study.toml").write_text('id = ""  # none\n' + said)
+    copy_study(str(folder), str(tmp_path / "copied"))
+    with study_at(folder) as old, study_at(tmp_path / "copied") as new:
+        assert tables(new) == tables(old)

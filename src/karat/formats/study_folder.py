@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
 from collections import Counter
 from collections.abc import Mapping
@@ -295,3 +297,17 @@ def _check(table: str, said: Mapping[str, Any], file: str) -> None:
 def new_id() -> str:
     """A new study's id: several studies may share a database."""
     return secrets.token_hex(8)
+
+
+def keep_id(folder: Path, study_id: str) -> None:
+    """Write a study's id into its study.toml where that says none.
+
+    Without it the folder's name is the id, and a study in a folder of another name would not find its judgments.
+    """
+    file = folder / "study.toml"
+    text = file.read_text(encoding="utf-8-sig")
+    if parse_toml(text, str(file)).get("id"):
+        return
+    line = f"id = {json.dumps(study_id, ensure_ascii=False)}\n"
+    empty = re.compile(r"""^[ \t]*id[ \t]*=[ \t]*(?:""|'')[^\n]*\n?""", re.MULTILINE)
+    file.write_text(line + empty.sub("", text, count=1), encoding="utf-8")

@@ -55,6 +55,12 @@ def copy_rows(source: Database, target: Database, key: str) -> Copied:
             return target.write(lambda writing: _copied(reading, writing, int(study), key))
 
 
+def study_ids(database: Database) -> list[str]:
+    """The ids of the studies in a database."""
+    with database.read() as connection:
+        return [str(key) for key in connection.execute(select(studies.c.key).order_by(studies.c.id)).scalars()]
+
+
 def count_rows(database: Database, key: str) -> Copied:
     """What a database holds of the study of this key."""
     with database.read() as connection:

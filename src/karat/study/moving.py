@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from karat.errors import BadInput, MissingExtra
-from karat.formats.study_folder import read_study
+from karat.formats.study_folder import keep_id, read_study
 from karat.records.base import count
 from karat.study.from_database import check_there
 
@@ -40,6 +40,7 @@ def copy_study(folder: str, to: str, *, database: str | None = None) -> Copied:
     made = not target.exists()
     try:
         _files(study.path, target)
+        keep_id(target, study.study.id)
         return _database(study.path, database, str(target / DATABASE), study.study.id)
     except BaseException:
         if made:
@@ -74,9 +75,12 @@ def restore(archive: str, folder: str, *, database: str | None = None) -> Copied
     made = not target.exists()
     try:
         _unpack(Path(archive), target)
-        study = read_study(str(target))
+        read_study(str(target))
         if not (target / DATABASE).is_file():
             raise BadInput.at(archive, expected=f"a backup of karat, with {DATABASE} in it", found="none")
+        for key in _studies(target)[:1]:  # a backup is of one study
+            keep_id(target, key)
+        study = read_study(str(target))
         if database is None:
             return _counted(target, study.study.id)
         copied = _database(target, None, database, study.study.id)
@@ -141,6 +145,16 @@ def _counted(folder: Path, key: str) -> Copied:
 
     with in_plain_words(), closing(Database.open(str(folder / DATABASE))) as database:
         return count_rows(database, key)
+
+
+def _studies(folder: Path) -> list[str]:
+    """The ids of the studies in the database of a folder."""
+    from karat.store.copying import study_ids
+    from karat.store.database import Database
+    from karat.store.database_errors import in_plain_words
+
+    with in_plain_words(), closing(Database.open(str(folder / DATABASE))) as database:
+        return study_ids(database)
 
 
 def _of_folder(folder: Path) -> list[tuple[Path, str]]:
