@@ -74,7 +74,7 @@ def test_the_spread_comes_from_files(study: list[str]) -> None:
 def test_the_example_runs() -> None:
     done = karat("plan", "power", *EXAMPLE, "-m", "P@10", "--difference", "0.05")
     assert done.returncode == 0, done.stderr
-    assert "estimated from the labels of 10 queries" in done.stdout.replace("\n  ", " ")
+    assert "estimated from the labels of 12 queries" in done.stdout.replace("\n  ", " ")
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def test_short_empty_and_repeated_lists_are_said(folder: Folder) -> None:
     with hostile.running(lambda call: found()(call) if call.body["q"] == "text 3" else twice(call)) as server:
         done = folder.fetch(server.url, "--depth", "5")
     assert done.returncode == 0  # an empty list is an answer
-    assert "new: nothing found for 1 query (3): no rows, which --complete counts as 0" in done.stdout
+    assert "new: nothing found for 1 query (3): no rows, which count as 0 in comparisons" in done.stdout
     assert "new: 3 hits of a document that stood higher in the list left out" in done.stdout
     assert "3 lists of 3 shorter than 5, most of 2: does the request ask for {{depth}} documents?" in done.stdout
     assert "no title, snippet, url or text was found in the hits: name their paths by --columns" in done.stdout

@@ -227,9 +227,8 @@ def test_what_the_data_cannot_tell_is_said() -> None:
         pilot_variance(labels, {"x": one, "y": mixed}, "P@1", gold=gold)
     with pytest.raises(BadInput, match="two systems"):
         pilot_variance(labels, {"x": one, "y": mixed, "z": other}, "P@1")
-    few = pilot_variance(
-        labels, {"x": {q: one[q] for q in ("q0", "q1")}, "y": {q: mixed[q] for q in ("q0", "q1")}}, "P@1"
-    )
+    first = {q: labels[q] for q in ("q0", "q1")}
+    few = pilot_variance(first, {"x": one, "y": mixed}, "P@1")
     assert np.isnan([few.low, few.high]).all()
     assert "known from 2 queries only" in " ".join(few.notes)
     assert "interval" not in plan_power(0.1, few).finding

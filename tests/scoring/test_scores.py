@@ -15,7 +15,7 @@ def test_a_result_reads_like_a_sentence() -> None:
     scores = kt.score(LABELS, RUN, [kt.RR, "P@1"], draws=0)
     text = repr(scores).splitlines()
     assert text[0] == "run has RR 0.5000 over 3 queries."
-    assert "- run: 1 query of the run without labels left aside" in text
+    assert "- run: 1 query of the run without labels left aside: q9" in text
     assert "- run: 1 list of queries without a relevant document: counted as 0" in text
     assert scores.to_frame().columns == ["system", "measure", "value", "low", "high", "n"]
     assert "<table>" in scores._repr_html_()

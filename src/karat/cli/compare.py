@@ -76,7 +76,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @click.option("--watch", type=click.FloatRange(1), metavar="SECONDS", help="With --live: look again every so often.")
 @options.by_query
 @options.profile
-@options.complete
+@options.common_queries
 @options.level
 @options.test_draws
 @options.seed
@@ -122,7 +122,7 @@ def compare(
     names = list(dict.fromkeys(names))
     if live:
         options.refuse(*NOT_LIVE, why="--live tells how far one difference is")
-        kept = {name: asked[name] for name in ("calibrate", "consensus", "margin", "complete", "level")}
+        kept = {name: asked[name] for name in ("calibrate", "consensus", "margin", "common_queries", "level")}
         live_state(
             labels, files, names, gold, reading, form, watch, kept | {"queries": queries_are, "profile": profile}
         )

@@ -238,6 +238,9 @@ profile = click.option(
     help="Where tools differ, do as trec_eval, trec_eval9, ndeval or gdeval.",
 )
 complete = click.option("-c", "--complete", is_flag=True, help="Count judged queries that a run misses as empty lists.")
+common_queries = click.option(
+    "--common-queries", is_flag=True, help="Compare on the queries that all systems answer; otherwise a miss counts 0."
+)
 relevance_level = click.option(
     "-l",
     "--relevance-level",

@@ -54,6 +54,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @options.difference(0.02)
 @options.n_gold(300)
 @click.option("--title", help="The study's title, as judges and readers see it.")
+@options.common_queries
 @options.draws
 @options.seed
 @options.study
@@ -78,6 +79,7 @@ def report(
     difference: float,
     n_gold: int,
     title: str | None,
+    common_queries: bool,
     draws: int,
     seed: int,
     reading: Reading,
@@ -125,6 +127,7 @@ def report(
         draws=draws,
         seed=seed,
         user_weights=None if weights is None else read_user_weights(weights),
+        common_queries=common_queries,
         progress=lambda names: progress(names, "Reporting"),
     )
     written = []

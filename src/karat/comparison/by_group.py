@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.comparison.comparison import Comparison
+from karat.comparison.verdict import missing_in, with_missing
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
 from karat.records import Queries
@@ -40,7 +41,10 @@ class GroupComparison(ResultBase):
 
     @property
     def finding(self) -> str:
-        """Where one system is shown better, in a sentence."""
+        """Where one system is shown better, in a sentence, and how many judged queries are missing."""
+        return f"{with_missing(self._told(), missing_in(self.found))}."
+
+    def _told(self) -> str:
         a, b = self.found.systems
         told = []
         for verdict, word in (("better", f"{b} is better than {a}"), ("worse", f"{a} is better than {b}")):
@@ -48,13 +52,13 @@ class GroupComparison(ResultBase):
             if names:
                 told.append(f"{word} by {self.found.measure} on {self.column} {', '.join(names)}")
         if told:
-            return "; ".join(told) + "."
+            return "; ".join(told)
         if not self.frame.filter(pl.col("p").is_not_nan()).height:
-            return f"No group of queries by {self.column} has enough queries, or queries with gold labels, to tell."
+            return f"No group of queries by {self.column} has enough queries, or queries with gold labels, to tell"
         many = self.frame.height > 1
         said = f"No group of queries by {self.column} shows" if many else f"{self.frame['group'][0]} does not show"
         among = f"allowing for {count(self.frame.height, 'group')}" if many else f"the only group by {self.column}"
-        return f"{said} a difference between {a} and {b} by {self.found.measure}, {among}."
+        return f"{said} a difference between {a} and {b} by {self.found.measure}, {among}"
 
     def to_frame(self) -> pl.DataFrame:
         """A row for each group: by number where groups are numbers, otherwise the largest first."""

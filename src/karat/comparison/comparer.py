@@ -19,6 +19,7 @@ from karat.comparison.methods import method_rows, notes_on, of_all_gold
 from karat.comparison.peeking import Look
 from karat.comparison.prediction import with_prediction
 from karat.comparison.prepared import Prepared, error_model, one_measure
+from karat.comparison.verdict import describe_missing, with_missing
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
@@ -60,7 +61,7 @@ class Comparer:
         calibrate: bool | Sequence[str] = True,
         consensus: str = "median",
         profile: str | Profile = "trec_eval",
-        complete: bool = False,
+        common_queries: bool = False,
         level: float = 0.95,
         margin: float | None = None,
         user_weights: UserWeights | None = None,
@@ -81,7 +82,7 @@ class Comparer:
             raise BadInput.at("the margin", expected="two systems", found=f"{systems}")
         self.method, self.queries, self.margin, self.draws, self.seed = method, queries, margin, draws, seed
         self._how: dict[str, Any] = {"queries": queries, "calibrate": calibrate, "consensus": consensus}
-        self._how |= {"profile": profile_named(profile), "complete": complete, "user_weights": user_weights}
+        self._how |= {"profile": profile_named(profile), "common_queries": common_queries, "user_weights": user_weights}
         self._how["model"] = error_model(self.judged, consensus)
         self._laid: dict[object, Evidence] = {}
 
@@ -119,7 +120,9 @@ class Comparer:
             methods=method_rows(estimates, look, self.queries),
             verdict=decision.verdict,
             method=chosen,
-            reason=of_all_gold(decision.reason, deciding, self.gold, matrix.queries),
+            reason=with_missing(
+                of_all_gold(decision.reason, deciding, self.gold, matrix.queries), describe_missing(matrix)
+            ),
             winner=decision.winner,
             pairs=decision.pairs,
             ranks=decision.ranks,
@@ -135,6 +138,9 @@ class Comparer:
             population=self.queries,
             score_range=one.score_range,
             seed=seed,
+            judged_queries=matrix.judged,
+            missing_queries=matrix.missing,
+            common_queries=matrix.common_queries,
             notes=tuple(dict.fromkeys([*told, *weighed, *self.notes, *matrix.notes])),
         )
 
@@ -150,7 +156,7 @@ def compare(
     calibrate: bool | Sequence[str] = True,
     consensus: str = "median",
     profile: str | Profile = "trec_eval",
-    complete: bool = False,
+    common_queries: bool = False,
     level: float = 0.95,
     margin: float | None = None,
     user_weights: UserWeights | None = None,
@@ -175,6 +181,8 @@ def compare(
     a model's expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users
     ask. `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error
     model (one-coin, dawid-skene, ordinal).
+    A judged query that a system misses counts 0 for it, and the verdict says how many these are;
+    `common_queries=True` compares on the queries that all systems answer.
     `user_weights` are for measures with udm gains, as in `score`. `margin` is a difference that does not matter: where
     none is shown, the verdict may then be that the systems are equivalent, or that the second is not worse, by the ends
     of the interval (two systems only).
@@ -192,7 +200,7 @@ def compare(
         calibrate=calibrate,
         consensus=consensus,
         profile=profile,
-        complete=complete,
+        common_queries=common_queries,
         level=level,
         margin=margin,
         user_weights=user_weights,

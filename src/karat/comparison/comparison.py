@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
@@ -49,6 +49,11 @@ class Comparison(ResultBase):
     #: The lowest and highest score that the measure can give, None where it has no bounds.
     score_range: tuple[float, float] | None = None
     seed: int = 0
+    #: How many queries are judged, and how many of them each system misses: these count 0, unless only the
+    #: `common_queries` count, those that all systems answer.
+    judged_queries: int = 0
+    missing_queries: dict[str, int] = field(default_factory=dict)
+    common_queries: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -80,6 +85,9 @@ class Comparison(ResultBase):
             "queries": self.population,
             "level": self.level,
             "seed": self.seed,
+            "judged_queries": self.judged_queries,
+            "missing_queries": dict(self.missing_queries),
+            "common_queries": self.common_queries,
             "reason": self.reason,
             "pairs": rows_of(self.pairs),
             "ranks": rows_of(self.ranks),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from karat.comparison.comparison import Comparison
+from karat.comparison.verdict import missing_in, with_missing
 from karat.errors import BadInput
 
 
@@ -26,6 +27,13 @@ def gate(found: Comparison, if_worse: float | None = None, unless_better: float 
     if if_worse is None and unless_better is None:
         return ""
     check_rule(len(found.systems), if_worse, unless_better)
+    told = _rule(found, if_worse, unless_better)
+    missing = missing_in(found) if found.pairs.height else ""  # where there are no pairs, the reason says it
+    return with_missing(told, missing)
+
+
+def _rule(found: Comparison, if_worse: float | None, unless_better: float | None) -> str:
+    """Whether the second system passes, in a line."""
     a, b = found.systems
     if not found.pairs.height:  # the same lists: neither better nor worse
         what = "passed" if unless_better is None else "failed"

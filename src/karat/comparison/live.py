@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
 
-from karat.comparison.verdict import Verdict
+from karat.comparison.verdict import Verdict, with_missing
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase, rows_of
 
@@ -51,6 +51,10 @@ class Live(ResultBase):
     level: float = 0.95
     population: str = "sample"
     margin: float | None = None
+    #: How many queries are judged, how many of them each system misses, and how these count, in words.
+    judged_queries: int = 0
+    missing_queries: dict[str, int] = field(default_factory=dict)
+    missing: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -70,6 +74,9 @@ class Live(ResultBase):
 
     def reason(self) -> str:
         """The difference with its interval, and what it rests on."""
+        return with_missing(self._difference(), self.missing)
+
+    def _difference(self) -> str:
         places = decimals(self.low, self.high)
         ends = f"{self.low:+.{places}f} to {self.high:+.{places}f}"
         if self.low == self.high:
@@ -89,7 +96,8 @@ class Live(ResultBase):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as one document; what is undefined is None."""
-        names = ("measure", "state", "verdict", "labels", "drawn", "waiting", "more", "clear_at", "margin", "level")
+        names = ["measure", "state", "verdict", "labels", "drawn", "waiting", "more", "clear_at", "margin", "level"]
+        names += ["judged_queries", "missing_queries"]
         numbers = ("difference", "low", "high", "once_low", "once_high")
         return {
             "finding": self.finding,

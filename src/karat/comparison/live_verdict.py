@@ -13,7 +13,7 @@ from karat.comparison.live import LOOKS, Live, State
 from karat.comparison.on_the_way import FIRST_LOOK, Clear, OnTheWay, look
 from karat.comparison.peeking import Look
 from karat.comparison.prepared import Prepared, one_measure
-from karat.comparison.verdict import Verdict
+from karat.comparison.verdict import Verdict, describe_missing
 from karat.errors import BadInput, Undefined
 from karat.estimate.ppi import ONLY_DIFFERENCES
 from karat.labels import split_gold
@@ -44,7 +44,7 @@ def live_verdict(
     calibrate: bool | Sequence[str] = True,
     consensus: str = "median",
     profile: str | Profile = "trec_eval",
-    complete: bool = False,
+    common_queries: bool = False,
     level: float = 0.95,
     margin: float | None = None,
     memo: Memo | None = None,
@@ -64,6 +64,8 @@ def live_verdict(
     order has to be random, as the judging app deals documents: what came query by query is refused. The estimate is
     that of `compare` with these gold labels; its interval holds at all looks together, so one may stop as soon as 0
     is outside, or, with a `margin`, as soon as the interval is within it. `memo` keeps looks for the next call.
+
+    A judged query that a system misses counts 0, as in `compare`, unless `common_queries` leaves it out.
 
     Reference: see `karat.stats.sequences.reach_to_the_end`.
     """
@@ -86,13 +88,15 @@ def live_verdict(
         )
     arrived = Arrived.of(golden)
     asked: dict[str, Any] = {"queries": queries, "calibrate": calibrate, "consensus": consensus, "profile": profile}
-    ready = Prepared.of(judged, lists, one, complete=complete, **asked)
+    ready = Prepared.of(judged, lists, one, common_queries=common_queries, **asked)
+    matrix = ready.matrix
     common = {"measure": str(one), "systems": (names[0], names[1]), "level": level, "margin": margin}
     common |= {"labels": arrived.labels, "drawn": arrived.asked, "waiting": arrived.waiting, "population": queries}
+    common |= {"judged_queries": matrix.judged, "missing_queries": matrix.missing, "missing": describe_missing(matrix)}
     if arrived.labels < FIRST_LOOK:
         there = f"{count(arrived.labels, 'gold label')} of {arrived.asked:,} {'is' if arrived.labels == 1 else 'are'}"
         return _without(common, "too early", f"{there} there, and figures begin at {FIRST_LOOK}")
-    key = _key(judged, one, asked, complete, level)
+    key = _key(judged, one, asked, common_queries, level)
     try:
         if arrived.labels < arrived.asked and not arrived.is_random:
             raise Undefined(BY_QUERY)

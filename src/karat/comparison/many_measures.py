@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.comparison.comparison import Comparison
 from karat.comparison.many_systems import family_p
-from karat.comparison.verdict import IN_WORDS
+from karat.comparison.verdict import IN_WORDS, missing_in, with_missing
 from karat.records import Result
 from karat.records.base import count
 from karat.records.chart import Differences
@@ -72,7 +72,7 @@ def by_measure(every: Sequence[Comparison]) -> Result:
     less = f", {every[0].systems[1]} less {every[0].systems[0]}" if two else ""
     how = f"Differences with {level * 100:g} % intervals, {IN_WORDS[every[0].method]}; gold: shown, allowing for all."
     drawing = Differences(drawn, f"difference{less}", how) if drawn.height else None
-    return Result(shown, f"{told}.", tuple(notes), columns=columns, drawing=drawing)
+    return Result(shown, f"{with_missing(told, missing_in(every[0]))}.", tuple(notes), columns=columns, drawing=drawing)
 
 
 def _pair(found: Comparison) -> dict[str, Any]:

@@ -51,11 +51,12 @@ class Prepared:
         consensus: str = "median",
         model: ErrorModel | None = None,
         profile: str | Profile = "trec_eval",
-        complete: bool = False,
+        common_queries: bool = False,
         user_weights: UserWeights | None = None,
     ) -> Prepared:
         """One label for each document, and every system's score on every query.
 
+        A judged query that a system misses counts 0, unless only the `common_queries` count, those that all answer.
         Where `consensus` names an error model, it is fitted unless it is there already, as `model`.
         """
         if queries not in ("sample", "fixed"):
@@ -68,11 +69,13 @@ class Prepared:
             [measure],
             consensus=cast(How, consensus) if model is None else "median",
             profile=profile_named(profile),
-            complete=complete,
+            complete=not common_queries,
             draws=0,
             user_weights=user_weights,
+            comparing=True,
         )
-        return cls(judged, lists, scorer, Matrix.of(scorer, lists), model, calibrate, queries == "fixed")
+        matrix = Matrix.of(scorer, lists, common_queries=common_queries)
+        return cls(judged, lists, scorer, matrix, model, calibrate, queries == "fixed")
 
     def corrected(self, gold: Gold, laid: dict[object, Evidence] | None = None) -> WithGold:
         """What these gold labels make of the scores.

@@ -10,6 +10,7 @@ from karat.comparison.many_systems import plain_tests
 from karat.comparison.matrix import Matrix
 from karat.comparison.methods import method_rows
 from karat.comparison.peeking import Look
+from karat.comparison.verdict import describe_missing, with_missing
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
 from karat.measures import parse_measure
@@ -18,7 +19,13 @@ from karat.scoring import Scores
 
 
 def compare_scores(
-    scores: Scores, measure: str | None = None, *, level: float = 0.95, draws: int = 10_000, seed: int = 0
+    scores: Scores,
+    measure: str | None = None,
+    *,
+    common_queries: bool = False,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
 ) -> Comparison:
     """Which of these systems is better by every query's score, labels taken as they were.
 
@@ -26,15 +33,16 @@ def compare_scores(
     >>> compare_scores(Scores.of_queries(pl.DataFrame(found), ["P@1"])).verdict
     'better'
 
-    The measure is the first of the scores unless named. `compare` does the same from labels and runs, and knows what
-    gold labels say.
+    The measure is the first of the scores unless named. A query that one system has and another has not counts 0 for
+    the latter; with `common_queries` only those count that all have. `compare` does the same from labels and runs, and
+    knows what gold labels say.
     """
     name = scores.measures[0] if measure is None else measure
     if name not in scores.measures:
         raise BadInput.at(
             "the comparison", expected=f"a measure of the scores ({', '.join(scores.measures)})", found=name
         )
-    matrix, look = Matrix.of_scores(scores, name), Look(level, None)
+    matrix, look = Matrix.of_scores(scores, name, common_queries=common_queries), Look(level, None)
     enough = len(matrix.queries) > 1
     score_range = _find_score_range(name)
     plain = Estimate.of_values("plain", matrix.systems, matrix.values, score_range=score_range)
@@ -48,7 +56,7 @@ def compare_scores(
         methods=method_rows(estimates, look, "sample"),
         verdict=decision.verdict,
         method="plain",
-        reason=decision.reason,
+        reason=with_missing(decision.reason, describe_missing(matrix)),
         winner=decision.winner,
         pairs=decision.pairs,
         ranks=decision.ranks,
@@ -63,6 +71,9 @@ def compare_scores(
         population="sample",
         score_range=score_range,
         seed=seed,
+        judged_queries=matrix.judged,
+        missing_queries=matrix.missing,
+        common_queries=matrix.common_queries,
         notes=matrix.notes,
     )
 

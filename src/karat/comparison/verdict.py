@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from karat.records.number_format import decimals
 
+if TYPE_CHECKING:
+    from karat.comparison.comparison import Comparison
+    from karat.comparison.matrix import Matrix
+
 Verdict = Literal["better", "worse", "equivalent", "not worse", "no difference shown", "cannot say"]
 
+#: So many systems that miss queries are named.
+MAX_NAMED = 3
 #: What the methods are called in a sentence.
 IN_WORDS = {
     "plain": "labels as they are",
@@ -62,6 +68,45 @@ def reason_for(row: dict[str, Any], measure: str, level: float, winner_first: bo
         said += f" ({_p(row['p']).removeprefix(', ')})"
     said += f" over {row['n_queries']:,} queries, {IN_WORDS[row['method']]}"
     return said.replace("corrected with gold labels", f"corrected with {row['n_gold']:,} gold labels")
+
+
+def describe_missing(matrix: Matrix) -> str:
+    """Which systems miss judged queries, and how these count; empty where none does."""
+    missing = {system: n for system, n in matrix.missing.items() if n}
+    if not missing:
+        return ""
+    if matrix.common_queries:
+        return f"the {len(matrix.queries):,} of {matrix.judged:,} judged queries that all systems answer"
+    return missing_clause(missing, matrix.judged)
+
+
+def missing_clause(missing: Mapping[str, int], judged: int) -> str:
+    """How many judged queries each of these systems misses, in words.
+
+    >>> missing_clause({"bm25": 0, "neural": 78}, 100)
+    'neural misses 78 of 100 judged queries; they count as 0'
+    >>> missing_clause({"a": 2, "b": 9, "c": 1, "d": 4}, 50)
+    'b misses 9, d misses 4, a misses 2 and 1 more system misses up to 1 of 50 judged queries; they count as 0'
+    """
+    ordered = sorted(((n, system) for system, n in missing.items() if n), key=lambda one: -one[0])
+    if not ordered:
+        return ""
+    listed = [f"{system} misses {n:,}" for n, system in ordered[:MAX_NAMED]]
+    if rest := ordered[MAX_NAMED:]:
+        others = "1 more system misses" if len(rest) == 1 else f"{len(rest):,} more systems miss"
+        listed.append(f"{others} up to {rest[0][0]:,}")
+    text = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return f"{text} of {judged:,} judged {'query' if judged == 1 else 'queries'}; they count as 0"
+
+
+def with_missing(reason: str, missing: str) -> str:
+    """A reason with the queries that systems miss."""
+    return f"{reason} ({missing})" if missing else reason
+
+
+def missing_in(found: Comparison) -> str:
+    """The clause about missing queries of a comparison; empty where none is missing or only common ones count."""
+    return "" if found.common_queries else missing_clause(found.missing_queries, found.judged_queries)
 
 
 def _p(p: float) -> str:

@@ -128,7 +128,9 @@ def _lists_in_words(one: Outcomes, queries: Sequence[str], depth: int) -> list[s
         notes.append(f"{one.system}: {count(again, 'hit')} of a document that stood higher in the list left out")
     empty = [query for query, hits in found if not hits.hits]
     if empty:
-        notes.append(Caution(f"{one.system}: nothing found for {_named(empty)}: no rows, which --complete counts as 0"))
+        notes.append(
+            Caution(f"{one.system}: nothing found for {_named(empty)}: no rows, which count as 0 in comparisons")
+        )
     sizes = [len(hits.hits) for _, hits in found if hits.hits]
     short = sum(size < depth for size in sizes)
     if short:

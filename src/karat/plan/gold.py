@@ -47,7 +47,7 @@ def plan_gold(
     uniform: float = UNIFORM,
     floor: float = FLOOR,
     profile: str | Profile = "trec_eval",
-    complete: bool = False,
+    common_queries: bool = False,
     seed: int = 0,
 ) -> GoldPlan:
     """Draw `n` documents for gold labels, the likelier the more they tell the systems apart.
@@ -64,7 +64,7 @@ def plan_gold(
     one. It is capped at 1, and not below `floor` times the average wherever the systems differ. The share `uniform`
     goes to all documents alike, so that the labels can serve other comparisons. One system alone is for its own score:
     what it shows counts by its rank. Measures such as AP, which gold labels of single documents cannot correct, need
-    `plan_gold_queries`. With `complete`, queries that a run misses count as empty lists.
+    `plan_gold_queries`. As in `compare`, queries that some system misses count unless `common_queries` leaves them out.
 
     With a pilot, `n` new documents are drawn among those without a gold label, and `to_frame` has the labels of both
     rounds with probabilities that go for both together: use it alone.
@@ -78,7 +78,7 @@ def plan_gold(
             raise BadInput.at(name, expected="a share from 0 to 1", found=str(share))
     if pilot is None and not isinstance(calibrate, bool):
         raise BadInput.at("calibrate", expected="a pilot of gold labels to calibrate on", found="none")
-    lists, scorer, queries = _study(labels, runs, one, profile, complete)
+    lists, scorer, queries = _study(labels, runs, one, profile, common_queries)
     known = None
     if pilot is not None:
         trusted = split_gold(labels, pilot, given_stands=True)[1]
@@ -145,7 +145,7 @@ def plan_gold_queries(
     n: int = 300,
     *,
     profile: str | Profile = "trec_eval",
-    complete: bool = False,
+    common_queries: bool = False,
     seed: int = 0,
 ) -> GoldPlan:
     """Draw whole queries for gold labels, as many as `n` labels allow: all that the systems show of them.
@@ -161,7 +161,7 @@ def plan_gold_queries(
     """
     one = _one(measure)
     _check_number(n)
-    lists, scorer, queries = _study(labels, runs, one, profile, complete)
+    lists, scorer, queries = _study(labels, runs, one, profile, common_queries)
     docs = shown(lists, queries, scorer.profile, one.cutoff).select("query", "doc").unique().sort("query", "doc")
     if one.cutoff is None:
         docs = docs.join(scorer.topics.judged.select("query", "doc"), on=["query", "doc"], how="semi")
@@ -206,13 +206,13 @@ def _check_number(n: int) -> None:
 
 
 def _study(
-    labels: LabelsLike, runs: RunsLike, measure: Measure, profile: str | Profile, complete: bool
+    labels: LabelsLike, runs: RunsLike, measure: Measure, profile: str | Profile, common_queries: bool
 ) -> tuple[Runs, Scorer, list[str]]:
-    """The runs as one, a scorer for the labels, and the judged queries that all of them (or any, `complete`) have."""
+    """The runs as one, a scorer for the labels, and the judged queries that any (or all) of them answer."""
     lists = joined(runs)
     scorer = Scorer(Judgments.of(labels), [measure], profile=profile_named(profile), draws=0)
     keys = lists.blocks.keys.join(scorer.topics.queries, on="query", how="semi")
-    everywhere = keys.group_by("query").len().filter(pl.col("len") >= (1 if complete else len(lists.systems)))
+    everywhere = keys.group_by("query").len().filter(pl.col("len") >= (len(lists.systems) if common_queries else 1))
     queries = everywhere["query"].sort().to_list()
     if len(queries) < 2:
         raise Undefined("the runs and the labels share fewer than two queries: nothing to plan")

@@ -70,6 +70,7 @@ def pilot_variance(
     gold: LabelsLike | None = None,
     calibrate: bool | Sequence[str] = True,
     profile: str | Profile = "trec_eval",
+    common_queries: bool = False,
 ) -> PilotVariance:
     """The spread of the differences of two systems, by the labels there are and a pilot of gold labels.
 
@@ -82,6 +83,7 @@ def pilot_variance(
     Without gold labels the standard deviation is by the labels as they are. A judge who errs makes it too large, or too
     small. With gold labels it is that of true differences, as the calibrated judge expects them where there is no gold
     label, and what a missing gold label costs is what `compare` leaves to chance with this judge, calibrated alike.
+    As in `compare`, judged queries that a system misses count 0 unless `common_queries` leaves them out.
     """
     measures = as_measures(measure)
     if len(measures) != 1:
@@ -89,8 +91,10 @@ def pilot_variance(
     if gold is None and not isinstance(calibrate, bool):
         raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
     lists, given = several(runs), Judgments.of(labels)
-    scorer = Scorer(given, measures, profile=profile_named(profile), draws=0)
-    matrix = Matrix.of(scorer, lists)
+    scorer = Scorer(
+        given, measures, profile=profile_named(profile), complete=not common_queries, draws=0, comparing=True
+    )
+    matrix = Matrix.of(scorer, lists, common_queries=common_queries)
     if len(matrix.systems) != 2:
         raise BadInput.at("the plan", expected="two systems", found=", ".join(matrix.systems))
     queries, notes = list(matrix.queries), list(matrix.notes)

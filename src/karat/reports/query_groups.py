@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from karat.comparison import Comparison, GroupComparison, by_group, groups_of
 from karat.comparison import compare as compared
 from karat.errors import Undefined
-from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.base import count
 from karat.reports.figure import Figure
@@ -32,10 +34,12 @@ def groups_section(
     labels: Judgments,
     study: Study,
     column: str,
-    seed: int,
-    weights: UserWeights | None = None,
+    how: Mapping[str, Any],
 ) -> Section:
-    """The difference of the two systems on each group of queries; of more than two, they are compared by themselves."""
+    """The difference of the two systems on each group of queries; of more than two, they are compared by themselves.
+
+    `how` is passed to `compare`.
+    """
     if found.verdict == "cannot say":
         raise Undefined("there is no verdict over all queries")
     if len(found.systems) > 2:
@@ -46,8 +50,7 @@ def groups_section(
             gold=study.gold,
             level=found.level,
             draws=100,
-            seed=seed,
-            user_weights=weights,
+            **how,
         )
     groups = by_group(found, query_groups(study, column), column)
     a, b = found.systems

@@ -32,7 +32,7 @@ from karat.reports.scores import scores_section
 from karat.reports.section import MISSING, Section
 from karat.reports.section import headline as short
 from karat.reports.users import users_section
-from karat.reports.verdict import comparison, each_measure, verdict_section
+from karat.reports.verdict import How, comparison, each_measure, verdict_section
 from karat.reports.warnings import warnings_of
 from karat.scoring import Scores
 from karat.study import Study
@@ -106,6 +106,7 @@ def report(
     draws: int = 1000,
     seed: int = 0,
     user_weights: UserWeights | None = None,
+    common_queries: bool = False,
     progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
 ) -> Report:
     """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
@@ -113,7 +114,8 @@ def report(
     `measure` decides (nDCG@10 unless named); `group` names the judges whose labels score the systems, all
     of them by their median otherwise. `by` are columns of the queries, or length or question: the verdict on each group
     of them. `baseline` names the system that the others are compared with. `difference` is the one worth seeing, `gold`
-    the number of labels to plan for.
+    the number of labels to plan for. A judged query that a system misses counts 0 where there are several, unless
+    `common_queries` compares on the queries that all answer.
     `user_weights` are for gains of users who disagree, as `compare` takes them. `progress` gets the names of the parts
     and gives them back one by one.
     """
@@ -129,16 +131,17 @@ def report(
         query_groups(study, column)
     if baseline is not None:
         study = replace(study, runs=tuple(headed_by(study.runs, baseline)))
+    how = How(seed=seed, user_weights=user_weights, common_queries=common_queries)
     found: list[Comparison] = []
     scored: list[Scores] = []
 
     def scores() -> Section:
-        scored.append(_scores(study, wanted, group, draws, seed, user_weights))
+        scored.append(_scores(study, wanted, group, draws, how))
         return scores_section(scored[0], found[0] if found else None)
 
     def verdict() -> Section:
-        found.append(comparison(study, deciding, group, seed, user_weights, baseline))
-        return verdict_section(found[0], study, group, seed, by, user_weights)
+        found.append(comparison(study, deciding, group, how, baseline))
+        return verdict_section(found[0], study, group, how, by)
 
     makers: dict[str, Callable[[], Section]] = {
         "verdict": verdict,
@@ -175,7 +178,7 @@ def report(
         comparison=found[0] if found else None,
         scores=scored[0] if scored else None,
         warnings=warnings_of(found[0]) if found else (),
-        by_measure=tuple(each_measure(study, wanted, group, seed, user_weights)) if found else (),
+        by_measure=tuple(each_measure(study, wanted, group, how)) if found else (),
     )
 
 
@@ -184,13 +187,18 @@ def _has_llms(study: Study) -> bool:
     return study.audit is not None or (study.labels is not None and bool(known_llms(study.labels).any()))
 
 
-def _scores(
-    study: Study, measures: list[str], group: str | None, draws: int, seed: int, weights: UserWeights | None
-) -> Scores:
-    """The scores as `score` has them, with corrected ones beside them where there are gold labels that can."""
+def _scores(study: Study, measures: list[str], group: str | None, draws: int, how: How) -> Scores:
+    """The scores as `score` has them, with corrected ones beside them where there are gold labels that can.
+
+    Of several systems they are over the queries that the verdict counts.
+    """
     if study.labels is not None and not study.systems:
         raise Undefined("there is no run")
-    plainly = partial(score, study.of_group(group), list(study.runs), measures, draws=draws, seed=seed)
+    weights = how.user_weights
+    complete = len(study.systems) > 1 and not how.common_queries
+    plainly = partial(
+        score, study.of_group(group), list(study.runs), measures, draws=draws, seed=how.seed, complete=complete
+    )
     if study.gold is not None:
         try:
             return plainly(gold=study.gold, user_weights=weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -23,6 +23,21 @@ from karat.reports.section import Section, Table
 from karat.reports.verdict_figures import by_group, by_query, methods_figure
 from karat.study import Study
 
+
+@dataclass(frozen=True)
+class How:
+    """How the systems of a report are compared, in each of its sections."""
+
+    seed: int = 0
+    user_weights: UserWeights | None = None
+    common_queries: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of `compare`."""
+        return vars(self)
+
+
 #: So many queries that lost, and that won, are shown.
 MOVED = 3
 
@@ -31,8 +46,7 @@ def comparison(
     study: Study,
     measure: str,
     group: str | None,
-    seed: int,
-    weights: UserWeights | None = None,
+    how: How,
     baseline: str | None = None,
 ) -> Comparison:
     """The comparison of the study's systems, as `compare` has it of the same files and seed.
@@ -49,12 +63,12 @@ def comparison(
         raise Undefined("there are no labels to score the systems with")
     runs = [run for runs_of in study.runs for run in each_system(runs_of)]
     if len(runs) == 2:
-        return compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights)
-    order = _best_first(labels, runs, study.gold, measure, seed, weights)
+        return compared(labels, runs, measure, gold=study.gold, **how.options)
+    order = _best_first(labels, runs, study.gold, measure, how)
     runs.sort(key=lambda run: order.index(run.systems[0]))
     if baseline is not None:
-        return compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights, baseline=baseline)
-    found = compared(labels, runs, measure, gold=study.gold, seed=seed, user_weights=weights)
+        return compared(labels, runs, measure, gold=study.gold, baseline=baseline, **how.options)
+    found = compared(labels, runs, measure, gold=study.gold, **how.options)
     return replace(found, methods=_turned(found.methods), pairs=_turned(found.pairs))
 
 
@@ -77,24 +91,22 @@ def _best_first(
     runs: list[Runs],
     gold: Judgments | None,
     measure: str,
-    seed: int,
-    weights: UserWeights | None,
+    how: How,
 ) -> list[str]:
-    means = score(labels, runs, measure, draws=0, user_weights=weights).best_first()
+    complete = not how.common_queries
+    means = score(labels, runs, measure, draws=0, user_weights=how.user_weights, complete=complete).best_first()
     if gold is None:
         return means
-    ranks = compared(labels, runs, measure, gold=gold, draws=100, seed=seed, user_weights=weights).ranks
+    ranks = compared(labels, runs, measure, gold=gold, draws=100, **how.options).ranks
     return ranks["system"].to_list() if ranks.height else means
 
 
-def each_measure(
-    study: Study, measures: Sequence[str], group: str | None, seed: int, weights: UserWeights | None = None
-) -> list[Comparison]:
+def each_measure(study: Study, measures: Sequence[str], group: str | None, how: How) -> list[Comparison]:
     """The comparison by each measure, systems in the order of the runs; none by a measure that these labels refuse."""
     found, runs = [], [run for runs_of in study.runs for run in each_system(runs_of)]
     if len(runs) < 2:
         return []
-    comparer = Comparer(study.of_group(group), runs, gold=study.gold, draws=100, seed=seed, user_weights=weights)
+    comparer = Comparer(study.of_group(group), runs, gold=study.gold, draws=100, **how.options)
     for measure in measures:
         try:
             found.append(comparer.by(measure))
@@ -107,9 +119,8 @@ def verdict_section(
     found: Comparison,
     study: Study,
     group: str | None,
-    seed: int,
+    how: How,
     by: Sequence[str] = (),
-    weights: UserWeights | None = None,
 ) -> Section:
     """The verdict with its interval, what the labels taken as they are would have said, and groups of queries."""
     told = Told.of(found)
@@ -123,7 +134,7 @@ def verdict_section(
     pair.sort(key=lambda run: run.systems[0] != told.a)
     if len(study.groups) > 1:
         try:
-            figures.append(by_group(found, told, pair, study, truth, seed, weights))
+            figures.append(by_group(found, told, pair, study, truth, how.options))
         except KaratError as error:
             notes = (*notes, f"no comparison by group: {error}")
     if found.by_query.height:
@@ -131,7 +142,7 @@ def verdict_section(
     tables = _moved(found, told, study, group)
     for column in by:
         try:
-            part = groups_section(found, told, pair, study.of_group(group), study, column, seed, weights)
+            part = groups_section(found, told, pair, study.of_group(group), study, column, how.options)
         except KaratError as error:
             notes = (*notes, f"no verdict by {column}: {error}")
             continue

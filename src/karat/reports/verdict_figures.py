@@ -12,7 +12,6 @@ from karat.comparison import Comparison
 from karat.comparison import compare as compared
 from karat.comparison.verdict import IN_WORDS
 from karat.errors import KaratError, Undefined
-from karat.measures.topics import UserWeights
 from karat.records import Runs
 from karat.records.base import count
 from karat.reports import charts
@@ -57,15 +56,14 @@ def by_group(
     pair: list[Runs],
     study: Study,
     truth: float | None,
-    seed: int,
-    weights: UserWeights | None = None,
+    how: Mapping[str, Any],
 ) -> Figure:
-    """What the labels of each group say of the two systems, as they are and corrected."""
+    """What the labels of each group say of the two systems, as they are and corrected; `how` is passed to `compare`."""
     rows = []
     for group in study.groups:
         try:
             labels = study.of_group(group)
-            mine = compared(labels, pair, found.measure, gold=study.gold, draws=100, seed=seed, user_weights=weights)
+            mine = compared(labels, pair, found.measure, gold=study.gold, draws=100, **how)
         except KaratError:
             continue
         kept = mine.methods.filter(pl.col("method").is_in(["plain", "ppi"]))
@@ -83,13 +81,13 @@ def by_group(
         n_queries="n_queries",
         look_at=pl.col("method") != "plain",
     )
-    how = f"{told.b} less {told.a} in {found.measure} by each group's labels, {found.level * 100:g} % intervals"
-    how += "; gold: corrected with the gold labels." if study.gold is not None else "."
+    caption = f"{told.b} less {told.a} in {found.measure} by each group's labels, {found.level * 100:g} % intervals"
+    caption += "; gold: corrected with the gold labels." if study.gold is not None else "."
     said = ""
     if truth is not None:
-        how += " Diamonds: the planted truth."
+        caption += " Diamonds: the planted truth."
         frame, said = frame.with_columns(truth=pl.lit(truth)), groups_and_truth(rows, truth)
-    return dots_figure("by-group", _sides(rows, told), how, frame, found.measure, said)
+    return dots_figure("by-group", _sides(rows, told), caption, frame, found.measure, said)
 
 
 def _sides(rows: Sequence[Mapping[str, Any]], told: Told) -> str:

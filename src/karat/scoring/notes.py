@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.measures import Judged, Lists, Measure, Topics
 from karat.measures.cascade import Cascade
 from karat.measures.graded import CCG, Contextual
@@ -31,8 +32,12 @@ def notes_on(
     complete: bool,
     *,
     own_queries: bool = False,
+    comparing: bool = False,
 ) -> list[str]:
-    """What a reader of these lists' values should know, in sentences; a run with `own_queries` misses no others."""
+    """What a reader of these lists' values should know, in sentences; a run with `own_queries` misses no others.
+
+    How missing queries are counted is an option with another name where systems are compared (`comparing`).
+    """
     whose = f"{systems[0]}: " if len(systems) == 1 else ""
     about_all = [
         *_barren(lists),
@@ -43,22 +48,24 @@ def notes_on(
         *_unjudged(lists, measures),
         *_without_context(lists, measures),
     ]
-    missing = [] if own_queries else _missing(lists, systems, complete)
+    missing = [] if own_queries else _missing(lists, systems, complete, comparing)
     return [*missing, *_without_labels(lists, systems), *(type(note)(whose + note) for note in about_all)]
 
 
-def _missing(lists: Lists, systems: list[str], complete: bool) -> list[str]:
+def _missing(lists: Lists, systems: list[str], complete: bool, comparing: bool) -> list[str]:
     """Judged queries that a run does not have."""
     notes = []
-    queries = len(lists.topics)
+    queries = lists.topics.queries["query"]
     for system in systems:
-        mine = (lists.keys["system"] == system).to_numpy() & (lists.size > 0)
-        missing = queries - int(mine.sum())
-        if missing:
-            what = "counted as 0" if complete else "left out of the means (--complete counts 0)"
-            notes.append(
-                f"{system}: {count(missing, 'judged query', 'judged queries')} of {queries:,} not in the run, {what}"
-            )
+        mine = (lists.keys["system"] == system) & pl.Series(lists.size > 0)
+        missing = queries.filter(~queries.is_in(lists.keys["query"].filter(mine).implode()))
+        if len(missing):
+            option = advise("--complete", "complete=True")
+            if comparing:
+                option = advise("leaving out --common-queries", "common_queries=False")
+            what = "counted as 0" if complete else f"left out of the means ({option} counts 0)"
+            number = count(len(missing), "judged query", "judged queries")
+            notes.append(f"{system}: {number} of {len(queries):,} not in the run, {what}: {shown(missing)}")
     return notes
 
 
@@ -68,7 +75,8 @@ def _without_labels(lists: Lists, systems: list[str]) -> list[str]:
     unjudged = lists.unjudged_queries
     if len(unjudged):
         whose = f"{systems[0]}: " if len(systems) == 1 else ""
-        notes.append(f"{whose}{count(len(unjudged), 'query', 'queries')} of the run without labels left aside")
+        number = count(len(unjudged), "query", "queries")
+        notes.append(f"{whose}{number} of the run without labels left aside: {shown(unjudged)}")
         spelled = _other_spelling(lists)
         notes += [whose + spelled] if spelled else []
     return notes

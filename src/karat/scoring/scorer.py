@@ -21,6 +21,7 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.list_order import ListOrders
 from karat.records.result import Caution
+from karat.scoring.label_coverage import judged_queries
 from karat.scoring.notes import made_labels, notes_on, on_made_labels
 from karat.scoring.prediction_error import DRAWN, Redrawn, prediction_errors
 from karat.scoring.prediction_error import in_context as measures_in_context
@@ -46,6 +47,8 @@ class ScoredQueries:
     counted: pl.Series  # which rows count for the means
     systems: list[str]
     notes: list[str]
+    #: How many judged queries there are, and how many of them each system misses.
+    coverage: pl.DataFrame
     #: What the means have to fear from weights of users that are estimates: system, measure, error.
     errors: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
 
@@ -54,6 +57,7 @@ class ScoredQueries:
         return replace(
             self,
             queries=self.queries.with_columns(pl.col("system").replace(names)),
+            coverage=self.coverage.with_columns(pl.col("system").replace(names)),
             errors=self.errors.with_columns(pl.col("system").replace(names)),
             systems=[names.get(system, system) for system in self.systems],
             notes=[_renamed(note, names) for note in self.notes],
@@ -111,6 +115,7 @@ class Scorer:
         seed: int = 0,
         weights: Queries | None = None,
         user_weights: UserWeights | None = None,
+        comparing: bool = False,
     ) -> None:
         #: The labels as they were given, with all their columns; `labels` are those that count.
         self.given = labels
@@ -120,6 +125,7 @@ class Scorer:
         Resampling(level, draws, seed, fewest=FEWEST_DRAWS)
         self.profile = profile_named(profile)
         self.complete, self.level, self.draws, self.seed = complete, level, draws, seed
+        self._comparing = comparing
         # Labels in context are of use only to measures that look at the document above.
         in_context = any(getattr(measure, "context", 0) for measure in self.measures)
         apart = ("context", "subtopic") if in_context else ("subtopic",)
@@ -169,7 +175,7 @@ class Scorer:
             *self.labels.notes,
             *self.topics_notes(),
             *self._order_notes(orders, systems),
-            *notes_on(lists, values, systems, self.measures, self.complete),
+            *notes_on(lists, values, systems, self.measures, self.complete, comparing=self._comparing),
             *self._made_notes(batches),
         ]
         errors = weight_errors(self._user_weights, self.measures if self.draws else (), lists, queries, counted)
@@ -178,7 +184,8 @@ class Scorer:
         if self.redrawn is not None and self.draws:
             errors = pl.concat([errors, self._off(list(batches), queries.filter(counted))])
             notes.append(DRAWN.format(len(self.redrawn.topics)))
-        return ScoredQueries(queries, counted, systems, notes, errors)
+        coverage = judged_queries(lists, systems, self.profile)
+        return ScoredQueries(queries, counted, systems, notes, coverage, errors)
 
     def weight_covariance(self, runs: Runs, queries: Sequence[str], systems: Sequence[str]) -> Floats | None:
         """The covariance of these systems' means over these queries that the weights of users make; None without any.
@@ -211,7 +218,8 @@ class Scorer:
             notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
         )
         errors = pl.concat([part.errors for part in parts])
-        return replace(found, means=widened(found.means, errors, self.level))
+        coverage = pl.concat([part.coverage for part in parts])
+        return replace(found, means=widened(found.means, errors, self.level), coverage=coverage)
 
     def counted_queries(self, runs: Runs) -> pl.DataFrame:
         """The scores on the queries over which means are taken, and nothing else: system, query, measures."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,7 @@ from karat.errors import BadInput
 from karat.measures import parse_measure
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase
+from karat.scoring.label_coverage import COVERAGE
 from karat.scoring.means import means_over_queries
 from karat.stats import Resampling
 
@@ -34,6 +35,9 @@ class Scores(ResultBase):
 
     With gold labels, the values in `means` are corrected; `n_gold` says with how many gold labels, and `reason` why a
     score could not be corrected (its value is NaN). `uncorrected` then has the means without gold labels.
+
+    `coverage` says how many queries are judged and how many of them each system misses: system, judged_queries,
+    missing_queries. It is empty where scores come without labels.
     """
 
     means: pl.DataFrame
@@ -46,6 +50,7 @@ class Scores(ResultBase):
     notes: tuple[str, ...] = ()
     #: The means without gold labels: system, measure, value, low, high, n. None where `means` is uncorrected itself.
     uncorrected: pl.DataFrame | None = None
+    coverage: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=COVERAGE))
 
     @classmethod
     def of_queries(
@@ -124,9 +129,11 @@ class Scores(ResultBase):
         """Return the scores as one document; with `by_query` each query's uncorrected values too."""
         systems = []
         rows = self.to_frame()
+        coverage = {row.pop("system"): row for row in self.coverage.iter_rows(named=True)}
         for name in self.best_first():
             mine = rows.filter(pl.col("system") == name).iter_rows(named=True)
             entry: dict[str, Any] = {"system": name, "scores": {row["measure"]: self._document(row) for row in mine}}
+            entry |= coverage.get(name, {})
             if by_query:
                 values = self.queries.filter(pl.col("system") == name).iter_rows(named=True)
                 entry["uncorrected_queries" if self.has_gold else "queries"] = {

@@ -52,7 +52,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @click.option("--floor", default=0.2, help="The least probability, as a share of the average.")
 @click.option("--cost-gold", type=float, metavar="C", help="What one gold label costs.")
 @options.profile
-@options.complete
+@options.common_queries
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
 @options.scored

@@ -58,6 +58,7 @@ Examples:
     default=STUDIES,
     help="Simulated studies per share of gold labels (nDCG, RR and ERR).",
 )
+@options.common_queries
 @options.seed
 @options.scored
 @options.form
@@ -70,6 +71,7 @@ def power(
     calibrate: bool | tuple[str, ...],
     gold_variance: float | None,
     pool: float | None,
+    common_queries: bool,
     reading: Reading,
     form: options.Form,
     **asked: Any,
@@ -89,7 +91,14 @@ def power(
         study = reading.study(files[0], gold=gold)
         pilot = None if gold is None else study.gold
         lists = read_several(run_files(files[0], files[1:]))
-        spread = pilot_variance(study.judged, lists, measure or "nDCG@10", gold=pilot, calibrate=calibrate)
+        spread = pilot_variance(
+            study.judged,
+            lists,
+            measure or "nDCG@10",
+            gold=pilot,
+            calibrate=calibrate,
+            common_queries=common_queries,
+        )
         if gold_variance is not None:
             spread = replace(spread, gold_variance=gold_variance)
         if pool is not None:
@@ -116,7 +125,9 @@ def _check(files: tuple[str, ...], sd: float | None, gold: str | None, gold_vari
             raise BadInput("give --sd-difference, or LABELS RUN_A RUN_B to take it from")
         if gold is not None:
             raise BadInput.at("--gold", expected="LABELS RUN_A RUN_B with it", found="no files")
-        options.refuse("scale", "drop_bad_labels", "time_format", "database", why="no labels are read")
+        options.refuse(
+            "scale", "drop_bad_labels", "time_format", "database", "common_queries", why="no labels are read"
+        )
         return
     if sd is not None:
         raise BadInput.at(
