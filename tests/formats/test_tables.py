@@ -209,3 +209,41 @@ def test_a_large_packed_table_is_known_by_its_first_line(tmp_path: Path, pack: C
     rows = "".join(f"q{n},{ids[40 * n : 40 * n + 40]},1\n" for n in range(10_000))
     (tmp_path / "labels.csv").write_bytes(pack(f"query,doc,label\n{rows}".encode()))
     assert len(kt.read_judgments(tmp_path / "labels.csv")) == 10_000
+
+
+NESTED = """\
+{"query": "51", "text": "horse hooves", "kind": "faceted", "subtopics": [{"subtopic": 1, "description": "care", \
+"kind": "informational"}, {"subtopic": 2, "kind": "navigational", "weight": 0.5}]}
+{"query": "52", "text": "avp", "kind": "ambiguous", "subtopics": []}
+{"query": "53", "text": "espn", "subtopics": null}
+"""
+
+
+def test_subtopics_nested_in_a_query_file_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text(NESTED)
+    found = kt.read_queries(path)
+    assert found.frame.columns == ["query", "text", "kind"]
+    assert found.frame["query"].to_list() == ["51", "52", "53"]
+    assert found.subtopics.select("query", "subtopic", "description", "kind", "weight").rows() == [
+        ("51", "1", "care", "informational", None),
+        ("51", "2", None, "navigational", 0.5),
+    ]
+
+
+def test_an_id_or_number_names_a_nested_subtopic() -> None:
+    for name in ("id", "number", "subtopic_id"):
+        found = kt.Queries.of([{"query": "51", "subtopics": [{name: "a", "text": "care", "type": "informational"}]}])
+        assert found.subtopics.select("query", "subtopic", "description", "kind").row(0) == (
+            "51",
+            "a",
+            "care",
+            "informational",
+        )
+
+
+def test_a_nested_subtopic_without_an_id_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text('{"query": "51", "subtopics": [{"kind": "navigational"}]}')
+    with pytest.raises(kt.BadInput, match=r"subtopics of .*topics.jsonl.*subtopic"):
+        kt.read_queries(path)

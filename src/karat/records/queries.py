@@ -26,6 +26,10 @@ SUBTOPICS = Schema(
     key=("query", "subtopic"),
     once="each subtopic once",
 )
+#: The column of a table of queries in which each query has a list of its subtopics.
+NESTED = "subtopics"
+#: What a subtopic's id may be called where it is nested in its query.
+NESTED_IDS = ("subtopic", "subtopic_id", "number", "id")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,6 +38,8 @@ class Queries(Records):
 
     >>> Queries.of([{"query": "51", "text": "horse hooves"}])
     1 query
+    >>> Queries.of([{"query": "51", "subtopics": [{"subtopic": "1", "kind": "navigational"}]}])
+    1 query with 1 subtopic
     """
 
     subtopics: pl.DataFrame = field(
@@ -68,8 +74,16 @@ class Queries(Records):
     def check(
         cls, frame: pl.DataFrame, subtopics: pl.DataFrame | None = None, *, source: Source | None = None
     ) -> Queries:
-        """Queries from frames; `BadInput` names the first row that breaks a rule."""
-        checked = super().check(frame, source=source)
+        """Queries from frames; `BadInput` names the first row that breaks a rule.
+
+        Subtopics may be nested in the queries: a column `subtopics` with a list of objects.
+        """
+        query_rows = frame
+        if subtopics is None and _has_nested_subtopics(frame):
+            query_rows = frame.drop(NESTED)
+        checked = super().check(query_rows, source=source)
+        if query_rows is not frame:
+            subtopics = _nested_subtopics(checked.frame["query"], frame[NESTED])
         if subtopics is None:
             return checked
         place, notes = Source("the subtopics" if source is None else f"the subtopics of {source.name}"), list[str]()
@@ -80,3 +94,17 @@ class Queries(Records):
     def __repr__(self) -> str:
         text = count(len(self), "query", "queries")
         return f"{text} with {count(self.subtopics.height, 'subtopic')}" if self.subtopics.height else text
+
+
+def _has_nested_subtopics(frame: pl.DataFrame) -> bool:
+    """Whether each query has a list of objects as its subtopics."""
+    dtype = frame.schema.get(NESTED)
+    return isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct)
+
+
+def _nested_subtopics(query: pl.Series, nested: pl.Series) -> pl.DataFrame:
+    """The nested subtopics as a table of their own; `query` has the id of each row."""
+    rows = pl.DataFrame({"query": query, NESTED: nested}).explode(NESTED).drop_nulls(NESTED)
+    rows = rows.select(pl.col("query").alias("_query"), pl.col(NESTED).struct.unnest()).drop("query", strict=False)
+    found = next((name for name in NESTED_IDS if name in rows.columns), None)
+    return rows.rename({"_query": "query"} | ({} if found is None else {found: "subtopic"}))
