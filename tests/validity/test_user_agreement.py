@@ -14,7 +14,7 @@ from karat.errors import BadInput, Undefined
 from karat.records import Judgments, Preferences, Queries, Runs
 from karat.simulate import preference_study, side_by_side
 from karat.validity import agreement, agreement_tables, preferred
-from karat.validity.pair_scores import score_pairs
+from karat.validity.pair_scores import PairScores, score_pairs, split_pairs
 
 #: Query: the labels by doc, the lists of x and y, and what users say (for x, for y).
 CASES = {
@@ -127,7 +127,7 @@ def test_what_cannot_be_done_is_said() -> None:
         agreement(preferences, labels, Runs.of({"x": {"q1": {"a": 1.0}}}), ["RR"])
     with pytest.raises(Undefined, match="none of the 5 pairs"):
         agreement(preferences, Judgments.of({"other": {"a": 1}}), runs, ["RR"])
-    with pytest.raises(BadInput, match="difference or zero or list_length or a column"):
+    with pytest.raises(BadInput, match="difference or difference_all or zero or list_length or a column"):
         agreement(preferences, labels, runs, ["RR"], split=["colour"])
     with pytest.raises(BadInput, match="a list of splits"):
         agreement(preferences, labels, runs, ["RR"], split="zero")
@@ -248,3 +248,16 @@ def test_unjudged_is_counted_by_subtopic_where_users_are_asked_about_one() -> No
     by_query = pl.DataFrame(pairs[:1]).drop("subtopic")
     (note,) = [note for note in score_pairs(by_query, labels, runs, "P@2").notes if "no label" in note]
     assert note == "25% of the documents in the top 10 have no label and count as not relevant"
+
+
+def test_table_5_splits_at_the_mean_of_all_pairs() -> None:
+    # The mean difference is 0.95 / 3 = 0.317 without the tied pair and 0.95 / 4 = 0.2375 with it.
+    pairs = pl.DataFrame([{"query": f"q{n}", "a": "x", "b": "y", "sign": 1} for n in range(4)])
+    compared = PairScores(pairs, ("nDCG@10",), np.array([[0.0], [0.1], [0.25], [0.6]]), np.zeros((4, 1)))
+    untied, every = (split_pairs(compared, name, 0) for name in ("difference", "difference_all"))
+    assert untied["large difference"].tolist() == [False, False, False, True]
+    assert every["large difference (mean of all pairs)"].tolist() == [False, False, True, True]
+    study = preference_study(queries=12, subtopics=2, relevant=0.1)
+    tables = agreement_tables(study.preferences, study.judgments, study.runs, draws=0)
+    assert "large difference" in tables["Table 1"].frame["split"].to_list()
+    assert "large difference (mean of all pairs)" in tables["Table 5"].frame["split"].to_list()

@@ -21,7 +21,7 @@ from karat.validity.question_unit import SHOWN, too_deep
 #: Scores that differ by less than this do so by rounding only.
 ROUNDING = 1e-9
 #: The kinds of pairs that a measure's own scores make.
-OWN = ("difference", "zero")
+OWN = ("difference", "difference_all", "zero")
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,16 +203,20 @@ def split_pairs(compared: PairScores, split: str, measure: int, queries: Queries
     >>> {name: which.tolist() for name, which in split_pairs(both, "zero", 0).items()}
     {'one scores 0': [True, False], 'both score above 0': [False, True]}
 
-    "difference" splits at the mean absolute difference of the pairs that the measure does not tie, "zero" by whether
-    one side scores 0 (pairs in which both do are tied, and in neither part); anything else is a covariate of the pairs,
-    a number split at its mean, or a column that queries or their subtopics have, such as kind: by subtopic, the
-    subtopics' own column is meant where it is there.
+    "difference" splits at the mean absolute difference of the pairs that the measure does not tie (the paper's
+    Table 1), "difference_all" at that of all pairs, ties counting 0 (its Table 5), "zero" by whether one side scores 0
+    (pairs in which both do are tied, and in neither part); anything else is a covariate of the pairs, a number split at
+    its mean, or a column that queries or their subtopics have, such as kind: by subtopic, the subtopics' own column is
+    meant where it is there.
     """
+    gap = np.abs(compared.difference[:, measure])
     if split == "difference":
-        gap = np.abs(compared.difference[:, measure])
         untied = gap > 0
         border = float(gap[untied].mean()) if untied.any() else np.nan
         return {"small difference": gap <= border, "large difference": gap > border}
+    if split == "difference_all":
+        border, which = float(np.nanmean(gap)) if (~np.isnan(gap)).any() else np.nan, "(mean of all pairs)"
+        return {f"small difference {which}": gap <= border, f"large difference {which}": gap > border}
     if split == "zero":
         zero_a = np.abs(compared.score_a[:, measure]) <= ROUNDING
         zero_b = np.abs(compared.score_b[:, measure]) <= ROUNDING

@@ -74,7 +74,7 @@ def agreement_tables(
     single = score_pairs(preferred(preferences, by=by, how=how, at_least=at_least), labels, runs, CONVENTIONAL)
     humans = ceiling(single, by)
     found["Table 4"] = table(single).beside_humans(humans)
-    found["Table 5"] = table(single.first, ["difference"]).beside_humans(humans)
+    found["Table 5"] = table(single.first, ["difference_all"]).beside_humans(humans)
     zero = table(single, ["zero"])
     found["Table 6"] = part(zero, "one scores 0")
     found["Table 7"] = part(zero, "both score above 0")

@@ -55,8 +55,8 @@ def _with_tests(result: Result, title: str) -> None:
         "--split",
         multiple=True,
         metavar="NAME",
-        help="difference, zero, list_length, missing_snippets, snippet_length, or a column of the preferences or of "
-        "--queries, such as kind; numbers are split at their mean.",
+        help="difference, difference_all, zero, list_length, missing_snippets, snippet_length, or a column of the "
+        "preferences or of --queries, such as kind; numbers are split at their mean.",
     ),
     options.queries,
     options.documents,
