@@ -117,3 +117,30 @@ def test_how_many_queries_tell_of_the_penalty_is_said() -> None:
     telling = {query for query, left, right in asked if nothing[query, left] != nothing[query, right]}
     said = f"empty is told by {len(telling)} queries in which one of two lists has nothing relevant"
     assert said in found.notes
+
+
+def test_short_blocks_are_left_out_of_the_time_and_noted() -> None:
+    # ann: blocks of five and of two answers; bob: one of six, as one question was asked again.
+    said = [answer("ann", query=f"q{n}", block="1") for n in range(5)]
+    said += [answer("ann", query=f"r{n}", block="2") for n in range(2)]
+    said += [answer("bob", query=f"q{n % 5}", block="1", seconds=60.0) for n in range(6)]
+    found = preference_work(said, draws=0)
+    # Five times 30 s and six times 60 s: the median of 2.5 and 6 minutes.
+    assert figures(found)["minutes for a block, median"] == pytest.approx((2.5 + 6) / 2)
+    assert "1 block of fewer than 5 answers left out of the minutes" in found.notes
+
+
+def test_where_all_blocks_are_short_the_longest_count() -> None:
+    said = [answer("ann", query=f"q{n}", block="1") for n in range(3)]
+    said += [answer("ann", query="r", block="2")]
+    found = preference_work(said, draws=0)
+    assert figures(found)["minutes for a block, median"] == pytest.approx(1.5)
+    assert "no block has 5 answers: blocks of 3 count, 1 shorter block left out of the minutes" in found.notes
+
+
+def test_blocks_with_an_unknown_time_are_noted() -> None:
+    said = [answer("ann", query=f"q{n}", block="1", seconds=None if n else 30.0) for n in range(5)]
+    said += [answer("ann", query=f"r{n}", block="2") for n in range(5)]
+    found = preference_work(said, draws=0)
+    assert figures(found)["minutes for a block, median"] == pytest.approx(2.5)
+    assert "1 block with an answer of unknown time left out of the minutes" in found.notes

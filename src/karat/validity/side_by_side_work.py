@@ -37,9 +37,9 @@ def preference_work(
 
     A judge who failed a trap is rejected (more than the study's rules allow, where they are known); judges whom the app
     rejected are counted with them. A block is so many answers of a judge in a row, traps with them; where the answers
-    have a column `block`, what it says. Of a judge's answers to the same question the first counts; repeats count only
-    as time spent. Figures that the answers cannot give are left out. Shares have Wilson's interval, the others a
-    bootstrap over judges.
+    have a column `block`, what it says. Shorter blocks are left out and noted; where all are shorter, the longest
+    count. Of a judge's answers to the same question the first counts; repeats count only as time spent. Figures that
+    the answers cannot give are left out. Shares have Wilson's interval, the others a bootstrap over judges.
 
     Reference: Sanderson et al. (SIGIR 2010), sections 3.4, 4.3 and 5.1.
     """
@@ -61,7 +61,9 @@ def preference_work(
         rows.append((REJECTED, failed / judges, *share_interval(failed, judges, level), judges))
     rows.append((ANSWERS, len(kept), np.nan, np.nan, len(kept)))
     if preferences.has("seconds") and preferences.has("judge"):
-        rows += _of_judges(MINUTES, _minutes(frame, block), resampling, middle=True)
+        minutes, left_out = _minutes(frame, block)
+        notes += left_out
+        rows += _of_judges(MINUTES, minutes, resampling, middle=True)
     if preferences.has("reason"):
         said = kept.frame.with_columns(words=pl.col("reason").str.strip_chars().str.extract_all(r"\S+").list.len())
         written = said.filter(pl.col("words").fill_null(0) > 0)
@@ -83,15 +85,31 @@ def _failed(preferences: Preferences) -> int:
     )
 
 
-def _minutes(frame: pl.DataFrame, block: int) -> pl.DataFrame:
-    """The minutes of each whole block of each judge: judge, value."""
+def _minutes(frame: pl.DataFrame, block: int) -> tuple[pl.DataFrame, list[str]]:
+    """The minutes of each whole block of each judge (judge, value), and notes on the blocks left out."""
     frame = frame.drop_nulls("judge")
     place = pl.int_range(pl.len()).over("judge") // block
     named = pl.col("block").cast(pl.String) if "block" in frame.columns else place.cast(pl.String)
     blocks = frame.with_columns(_block=named).group_by("judge", "_block", maintain_order=True)
     whole = blocks.agg(value=pl.col("seconds").sum() / 60, known=pl.col("seconds").count(), n=pl.len())
-    most = int(whole["n"].max() or 0)  # type: ignore[arg-type]
-    return whole.filter(pl.col("known") == min(block, most)).select("judge", "value")
+    least = min(block, int(whole["n"].max() or 0))  # type: ignore[arg-type]
+    long_enough = whole.filter(pl.col("n") >= least)
+    timed = long_enough.filter(pl.col("known") == pl.col("n"))
+    notes = _blocks_left_out(whole.height - long_enough.height, long_enough.height - timed.height, least, block)
+    return timed.select("judge", "value"), notes
+
+
+def _blocks_left_out(short: int, untimed: int, least: int, block: int) -> list[str]:
+    """Notes on blocks that are too short, or of which a time is unknown."""
+    left_out, notes = "left out of the minutes", list[str]()
+    if least < block:
+        shorter = f", {count(short, 'shorter block')} {left_out}" if short else ""
+        notes.append(f"no block has {block} answers: blocks of {least} count{shorter}")
+    elif short:
+        notes.append(f"{count(short, 'block')} of fewer than {block} answers {left_out}")
+    if untimed:
+        notes.append(f"{count(untimed, 'block')} with an answer of unknown time {left_out}")
+    return notes
 
 
 def _of_judges(

@@ -80,9 +80,10 @@ def agreement(
     agreeing, 1/2 for a tie, 0 for disagreeing, over the pairs in which users prefer a side. `split` asks for parts:
     "difference", "difference_all", "zero", a column of the queries such as "kind", or a covariate of the pairs
     (`with_covariates`): "list_length", "missing_snippets" and "snippet_length" (with `documents`), or a column of the
-    preferences. `mean_difference` is how far apart the measure puts the pairs of a row. `p` is against chance, whole queries
-    flipped at random, because the pairs of one query hang together; `binomial_p` and `t_p` take pairs for independent,
-    as the paper does. `p_adjusted` allows for all rows (Holm). Intervals are bootstrap intervals over queries.
+    preferences. `mean_difference` is how far apart the measure puts the pairs of a row. `p` is against chance, whole
+    queries flipped at random, because the pairs of one query hang together; `binomial_p` and `t_p` take pairs for
+    independent, as the paper does. `p_adjusted` allows for all rows (Holm). Intervals are bootstrap intervals over
+    queries.
 
     `between_measures` compares the credit of measures on the same pairs: in `first_better` pairs the first has more, in
     `second_better` the second; `sign_p` is the exact sign test of these two, `p` tests the credit by whole queries,
