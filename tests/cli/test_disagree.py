@@ -226,3 +226,20 @@ def test_the_papers_figures_are_drawn(study: Path, tmp_path: Path) -> None:
                  "--plot", str(tmp_path / "c.svg"))  # fmt: skip
     assert "Wrote" in done.stderr
     assert "share of draws" in (tmp_path / "c-consistency.svg").read_text()
+
+
+def test_count_repeats_takes_repeated_labels_for_other_users(tmp_path: Path) -> None:
+    # Of a ann says 1 and then 2, bob 1: by the first labels nobody says 2 after 1, by all of them one of two others.
+    (tmp_path / "crowd.csv").write_text(
+        "query,doc,label,judge\nq,a,1,ann\nq,a,2,ann\nq,a,1,bob\nq,b,2,ann\nq,b,1,bob\n"
+    )
+    path = str(tmp_path / "crowd.csv")
+    once = json.loads(karat("disagree", "weights", path, "--draws", "0", "--json").stdout)
+    every = json.loads(karat("disagree", "weights", path, "--draws", "0", "--count-repeats", "--json").stdout)
+    # Of b the other label after 1 is 2. A document weighs the share of its labels that are 1.
+    assert once["p"]["1"]["value"] == pytest.approx((1 * 0 + 0.5 * 1) / 1.5)
+    assert every["p"]["1"]["value"] == pytest.approx((2 / 3 * 1 / 2 + 0.5 * 1) / (2 / 3 + 1 / 2))
+    assert any("repeated labels of the same judge count as other users" in note for note in every["notes"])
+    for command in (["by", path, "query"], ["resampled", path, "--min-labels", "2"]):
+        done = karat("disagree", *command, "--count-repeats", "--json")
+        assert any("count as other users" in note for note in json.loads(done.stdout)["notes"]), command

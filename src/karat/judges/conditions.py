@@ -11,7 +11,16 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.condition_tests import condition_tests
-from karat.judges.level_counts import FEW_LABELS, Votes, levels_of, need_labels, top_level_notes, used, votes
+from karat.judges.level_counts import (
+    FEW_LABELS,
+    Votes,
+    levels_of,
+    need_labels,
+    panel_of_users,
+    top_level_notes,
+    used,
+    votes,
+)
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.labels.selection import ASKED
@@ -40,6 +49,7 @@ def disagreement_by(
     min_labels: int = 2,
     most_labels: int | None = None,
     all_labels: bool = False,
+    count_repeats: bool = False,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -60,7 +70,7 @@ def disagreement_by(
     """
     columns = [by] if isinstance(by, str) else list(by)
     by = " x ".join(columns)
-    panel = Panel.of(labels, apart=[name for name in columns if name in ASKED]).of_judges()
+    panel = panel_of_users(labels, count_repeats, apart=[name for name in columns if name in ASKED])
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     panel = used(panel, min_labels, most_labels, all_labels)
@@ -185,6 +195,7 @@ def resampled_p(
     *,
     min_labels: int = 6,
     all_labels: bool = False,
+    count_repeats: bool = False,
     repeats: int = 50,
     seed: int = 0,
 ) -> Result:
@@ -193,7 +204,7 @@ def resampled_p(
     It shows that two labels per document suffice: the means hardly depend on n, only their scatter does. Which labels
     are used is as in `disagreement`.
     """
-    panel = Panel.of(labels).of_judges()
+    panel = panel_of_users(labels, count_repeats)
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     v = votes(used(panel, min_labels, all_labels=all_labels), levels, min_labels)

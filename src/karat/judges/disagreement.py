@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.level_counts import FEW_LABELS, levels_of, need_labels, top_level_notes, used, votes
+from karat.judges.level_counts import FEW_LABELS, levels_of, need_labels, panel_of_users, top_level_notes, used, votes
 from karat.judges.user_model import UserModel
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
@@ -137,6 +137,7 @@ def disagreement(
     min_labels: int = 2,
     most_labels: int | None = None,
     all_labels: bool = False,
+    count_repeats: bool = False,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -152,13 +153,13 @@ def disagreement(
     `top` is the level that users want (by default the scale's highest grade, or the highest label where no scale is
     given); grades above it count as top. Use it when some
     documents have labels of several people; judges who were paid to agree, or copied each other, tell nothing about
-    users. A judge's own second label is nobody else's (`karat.labels.Panel` has other policies).
+    users. A judge's own second label is nobody else's, unless `count_repeats` takes it for another user's.
 
     Where a further label was asked only when the first two differed, the first two of each document are used: the
     others are there for contested documents alone. `most_labels` takes the first so many of every document instead,
     `all_labels` all there are.
     """
-    panel = Panel.of(labels).of_judges()
+    panel = panel_of_users(labels, count_repeats)
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
     found = votes(used(panel, min_labels, most_labels, all_labels), levels, min_labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import numpy as np
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import hypergeometric_tail
 from karat.labels import Panel
+from karat.records import LabelsLike
 from karat.stats.arrays import Bools, Floats, Ints
 from karat.stats.cell_sums import summed
 from karat.stats.distinct import distinct
@@ -23,6 +24,23 @@ if TYPE_CHECKING:
 
 #: A level with fewer labels than this is bracketed, as in the paper's Table 4.
 FEW_LABELS = 50
+
+
+def panel_of_users(labels: Panel | LabelsLike, count_repeats: bool, apart: Collection[str] = ()) -> Panel:
+    """The labels of judges, who stand for users; with `count_repeats` a judge's repeated label is another user's.
+
+    >>> rows = [{"query": "q", "doc": "d", "label": n, "judge": "ann"} for n in (1, 2)]
+    >>> len(panel_of_users(rows, False).item), len(panel_of_users(rows, True).item)
+    (1, 2)
+    """
+    if isinstance(labels, Panel):
+        if count_repeats:
+            raise BadInput('a panel has its policy for repeats already: make it by Panel.of(labels, repeats="all")')
+        return labels.of_judges()
+    panel = Panel.of(labels, apart=apart, repeats="all" if count_repeats else "first").of_judges()
+    if not (count_repeats and panel.repeated):
+        return panel
+    return replace(panel, notes=(*panel.notes, "repeated labels of the same judge count as other users' labels"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,11 @@ min_labels = click.option("--min-labels", default=2, metavar="N", help="Use docu
 max_labels = click.option(
     "--max-labels", "most_labels", type=int, metavar="N", help="Use the first N labels of each document only."
 )
+count_repeats = click.option(
+    "--count-repeats", is_flag=True, help="Count a judge's repeated label of a document as another user's."
+)
 #: Which labels are used.
-used = as_one(min_labels, max_labels, all_labels)
+used = as_one(min_labels, max_labels, all_labels, count_repeats)
 at_least = click.option("--at-least", type=int, metavar="M", help="At least so many users say top.")
 of_users = click.option("--of", "of_users", type=int, metavar="N", help="Of so many users, the judge among them.")
 

@@ -221,6 +221,7 @@ def robustness(labels: tuple[str, ...], top: str | None, all_labels: bool, readi
     levels.top,
     click.option("--min-labels", default=6, metavar="N", help="Use documents with at least so many labels."),
     levels.all_labels,
+    levels.count_repeats,
     options.seed,
     options.study,
     examples="karat disagree resampled crowd.csv --top 2 --plot figure1.svg",
