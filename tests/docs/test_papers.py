@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from runpy import run_path
 
@@ -20,6 +22,8 @@ DATA = Path(os.environ.get("KARAT_DATA", ROOT.parent / "shared" / "data"))
 LONG = ("demeester-2014", "golbus-2014", "kazai-2012", "sanderson-2010")
 PAPERS = [pytest.param(page, marks=[pytest.mark.thorough] * (page.stem in LONG), id=page.stem) for page in PAGES]
 BLOCK = re.compile(r"^\$ (karat .*)$", re.MULTILINE)
+#: Scripts that prepare public research data, and the folder that they write to.
+SCRIPT = re.compile(r"^\$ python (examples/\S+) (.* --out (\S+))$", re.MULTILINE)
 #: What is in the paper, the command, what is printed there, what karat prints.
 ROW = re.compile(r"^\| (.+?) \| (?:`(karat .+?)`)? ?\| (.*?) ?\| (.*?) ?\| (.*?) ?\|$", re.MULTILINE)
 NUMBER = re.compile(r"\d[\d.,]*\d(?: %)?|\d")
@@ -49,9 +53,13 @@ def test_the_commands_of_a_page_print_its_figures(page: Path, tmp_path: Path) ->
     for command in BLOCK.findall(page.read_text()):
         assert typed(command, tmp_path).returncode == 0, command
     (tmp_path / "data").symlink_to(DATA)
+    scripts = SCRIPT.findall(page.read_text())
+    for script, arguments, _ in scripts if DATA.is_dir() else ():
+        subprocess.run([sys.executable, ROOT / script, *arguments.split()], cwd=tmp_path, check=True)
+    needs_data = ("data/", *(f"{folder}/" for *_, folder in scripts))
     printed, missing = dict[str, str](), []
     for place, command, figures in rows(page):
-        if not command or ("data/" in command and not DATA.is_dir()):
+        if not command or (any(name in command for name in needs_data) and not DATA.is_dir()):
             continue
         if command not in printed:
             done = typed(command, tmp_path)

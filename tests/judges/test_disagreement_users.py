@@ -168,3 +168,37 @@ def test_a_good_list_is_told_from_other_labels_than_the_two_compared() -> None:
     assert any("lists are of query and engine" in note for note in found.notes)
     whole = disagreement_by([{k: v for k, v in row.items() if k != "engine"} for row in labels], "list_quality")
     assert whole.frame["list_quality"].unique().to_list() == ["with top"]
+
+
+def lists_of_two_engines() -> list[dict[str, object]]:
+    """Labels of ann and bob: in e1 both call something top (2), in e2 only bob does."""
+    given = {
+        ("e1", "d1"): (2, 1),
+        ("e1", "d2"): (1, 2),
+        ("e1", "d3"): (1, 1),
+        ("e2", "d4"): (1, 2),
+        ("e2", "d5"): (0, 0),
+    }
+    return [
+        {"query": "q", "doc": doc, "engine": engine, "judge": judge, "label": label}
+        for (engine, doc), labels in given.items()
+        for judge, label in zip(("ann", "bob"), labels, strict=True)
+    ]
+
+
+def test_list_has_top_goes_by_the_judge_whose_label_is_given() -> None:
+    found = disagreement_by(lists_of_two_engines(), "list_has_top", draws=0)
+    p = {(row["list_has_top"], row["level"]): row["p"] for row in found.frame.iter_rows(named=True)}
+    # In e1 a 1 meets 2, 2, 1 and 1: a half; ann, who calls nothing in e2 top, says 1 of d4, of which bob says 2.
+    assert p["with top", 1] == pytest.approx(1 / 2)
+    assert p["without top", 1] == pytest.approx(1)
+    assert p["without top", 0] == p["with top", 0] == 0
+    assert any("if the judge whose label is given calls something in it top" in note for note in found.notes)
+    crossed = disagreement_by([row | {"rank": 1} for row in lists_of_two_engines()], ["top5", "list_has_top"], draws=0)
+    assert crossed.frame["top5 x list_has_top"].unique().sort().to_list() == ["yes, with top", "yes, without top"]
+    with pytest.raises(kt.BadInput, match="column judge for list_has_top"):
+        disagreement_by(
+            [{k: v for k, v in row.items() if k != "judge"} for row in lists_of_two_engines()], "list_has_top"
+        )
+    with pytest.raises(kt.BadInput, match="one of list_quality and list_has_top"):
+        disagreement_by(lists_of_two_engines(), ["list_quality", "list_has_top"])

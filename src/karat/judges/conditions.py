@@ -14,12 +14,14 @@ from karat.judges.condition_tests import condition_tests
 from karat.judges.level_counts import (
     FEW_LABELS,
     Votes,
+    level_of,
     levels_of,
     need_labels,
     panel_of_users,
     top_level_notes,
     used,
     votes,
+    with_names,
 )
 from karat.labels import Panel
 from karat.labels.panel import numbered
@@ -29,9 +31,12 @@ from karat.records.base import count
 from karat.records.chart import Lines
 from karat.stats import Resampling, ratio, ratio_intervals, totals
 from karat.stats.arrays import Bools, Floats, Ints
+from karat.stats.kappas import label_counts
 
 #: The condition that says whether the list was any good, and the columns that say whose list it was.
 LIST_QUALITY, LISTS = "list_quality", ("engine", "system")
+#: The same as in the paper: by the labels of the judge whose label is given.
+LIST_HAS_TOP = "list_has_top"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,19 +70,28 @@ def disagreement_by(
     Two conditions need no column of their own: `top5`, `top10`, ... (the column rank is at most that), and
     `list_quality`: was anything top in the list that was shown, of the query and, where a column engine or system says
     it, of that engine? For what one user says given another, this is told from labels other than these two: another
-    document of the list was called top by anybody, or this one by a third judge. Which labels are used is as in
-    `disagreement`. `tests` has the difference between every two conditions (`condition_tests`).
+    document of the list was called top by anybody, or this one by a third judge. `list_has_top` is nearer to the paper:
+    did the judge whose label is given call anything in the list top, this document among the rest? Which labels are
+    used is as in `disagreement`. `tests` has the difference between every two conditions (`condition_tests`).
     """
     columns = [by] if isinstance(by, str) else list(by)
     by = " x ".join(columns)
     panel = panel_of_users(labels, count_repeats, apart=[name for name in columns if name in ASKED])
     need_labels(panel, min_labels)
     levels = levels_of(panel, top)
+    of_lists = [name for name in (LIST_QUALITY, LIST_HAS_TOP) if name in columns and name not in panel.frame.columns]
+    if len(of_lists) > 1:
+        raise BadInput.at("the conditions", expected=f"one of {LIST_QUALITY} and {LIST_HAS_TOP}", found="both")
+    if LIST_HAS_TOP in of_lists:
+        panel = with_names(panel, LIST_HAS_TOP)
     panel = used(panel, min_labels, most_labels, all_labels)
     notes, rows = [*panel.notes, *top_level_notes(panel, levels[-1])], []
-    parts = list(_by_value(panel, columns, levels, min_labels, notes))
-    if LIST_QUALITY in columns and LIST_QUALITY not in panel.frame.columns:
-        notes.append(f"lists are of {' and '.join(_list_columns(panel))}; told from labels other than the two compared")
+    parts = list(_by_value(panel, columns, levels, min_labels, notes, next(iter(of_lists), None)))
+    whose = " and ".join(_list_columns(panel))
+    if LIST_QUALITY in of_lists:
+        notes.append(f"lists are of {whose}; told from labels other than the two compared")
+    if LIST_HAS_TOP in of_lists:
+        notes.append(f"lists are of {whose}; with top: if the judge whose label is given calls something in it top")
     for name, told, asked, n, _ in parts:
         p = ratio(told.sum(axis=0), asked.sum(axis=0))
         low, high = ratio_intervals(told, asked, Resampling(level, draws, seed))
@@ -99,12 +113,12 @@ Part = tuple[str, Floats, Floats, Ints, Ints]
 
 
 def _by_value(
-    panel: Panel, columns: Sequence[str], levels: list[float], min_labels: int, notes: list[str]
+    panel: Panel, columns: Sequence[str], levels: list[float], min_labels: int, notes: list[str], of_list: str | None
 ) -> Iterator[Part]:
     """The parts of every combination of values; the quality of lists, where it is asked for, within each."""
-    by_list = LIST_QUALITY in columns and LIST_QUALITY not in panel.frame.columns
-    elsewhere = _top_elsewhere(panel, levels[-1]) if by_list else None
-    named = [name for name in columns if not by_list or name != LIST_QUALITY]
+    elsewhere = _top_elsewhere(panel, levels[-1]) if of_list == LIST_QUALITY else None
+    top_given = _top_in_list(panel, levels[-1]) if of_list == LIST_HAS_TOP else None
+    named = [name for name in columns if name != of_list]
     values = pl.DataFrame({name: _condition(panel, name) for name in named})
     kinds, place = numbered(values) if named else (pl.DataFrame(), np.zeros(panel.frame.height, np.int64))
     every = kinds.with_row_index("number").sort(named, nulls_last=False).to_dicts() if named else [{"number": 0}]
@@ -115,11 +129,15 @@ def _by_value(
         except Undefined:
             notes.append(f"{' x '.join(columns)} {name}: no document has {min_labels} labels")
             continue
-        if elsewhere is None:
-            yield name, *mine.sums, mine.counts.sum(axis=0), mine.queries
+        if elsewhere is not None:
+            qualities = _by_list(mine, elsewhere)
+        elif top_given is not None:
+            qualities = _by_given_judge(mine, top_given[mask])
         else:
-            for quality, *part in _by_list(mine, elsewhere):
-                yield ", ".join([name, quality] if name else [quality]), *part  # type: ignore[misc]
+            yield name, *mine.sums, mine.counts.sum(axis=0), mine.queries
+            continue
+        for quality, *part in qualities:
+            yield ", ".join([name, quality] if name else [quality]), *part  # type: ignore[misc]
 
 
 def _value_said(value: object) -> str:
@@ -135,7 +153,8 @@ def _condition(panel: Panel, by: str) -> pl.Series:
         inside = panel.feature("rank").cast(pl.Float64) <= int(cutoff[1])
         return inside.fill_null(False).replace_strict({True: "yes", False: "no"}, return_dtype=pl.String)
     known = ", ".join(panel.frame.columns)
-    raise BadInput.at("the condition", expected=f"a column ({known}), list_quality, or top5", found=f'"{by}"')
+    expected = f"a column ({known}), {LIST_HAS_TOP}, {LIST_QUALITY}, or top5"
+    raise BadInput.at("the condition", expected=expected, found=f'"{by}"')
 
 
 def _list_columns(panel: Panel) -> list[str]:
@@ -159,6 +178,32 @@ def _by_list(v: Votes, top_elsewhere: Bools) -> Iterator[Part]:
             part = v.where(kept)
             n = (v.counts * (asked > 0)).sum(axis=0)
             yield name, part.by_query(told[kept]), part.by_query(asked[kept]), n, part.queries
+
+
+def _by_given_judge(v: Votes, top_given: Bools) -> Iterator[Part]:
+    """The p of lists with a top result and without, by the labels of the judge whose label is given.
+
+    `top_given` says of each row of the votes' panel whether its judge calls anything in its list top.
+    """
+    level, last = level_of(v.panel, v.levels), len(v.levels) - 1
+    others_top = v.counts[:, [last]] - (np.arange(last + 1) == last)
+    for name, rows in (("with top", top_given), ("without top", ~top_given)):
+        given = label_counts(v.panel.item[rows], level[rows], v.panel.items.height, last + 1)[v.item]
+        asked = given / v.size[:, None]
+        told = asked * others_top / (v.size - 1)[:, None]
+        kept = given.sum(axis=1) > 0
+        if kept.any():
+            part = v.where(kept)
+            n = given.sum(axis=0).astype(np.int64)
+            yield name, part.by_query(told[kept]), part.by_query(asked[kept]), n, part.queries
+
+
+def _top_in_list(panel: Panel, top: float) -> Bools:
+    """For each row: does its judge call anything in the list of the row top?"""
+    lists = numbered(panel.frame.select(_list_columns(panel)))[1]
+    rows = pl.DataFrame({"list": lists, "judge": panel.judge, "top": panel.value >= top})
+    found: Bools = rows.select(pl.col("top").any().over("list", "judge")).to_series().to_numpy()
+    return found
 
 
 def _top_elsewhere(panel: Panel, top: float) -> Bools:

@@ -117,6 +117,7 @@ def _document(model: Disagreement, worth: Result) -> dict[str, Any]:
     examples="""karat disagree by crowd.csv kind --queries queries.csv --top 2 --min-labels 6
 karat disagree by crowd.csv list_quality
 karat disagree by fedweb.csv kind,list_quality
+karat disagree by fedweb.csv top5,list_has_top
 karat disagree by crowd.csv top10""",
 )
 def by(
