@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -43,7 +45,7 @@ class Asker:
         self, default: str, places: Mapping[str, str], fields: Sequence[Field], needed: Sequence[str]
     ) -> Request:
         """The request of a question: the prompt with what stands in its places, and the form of the answer."""
-        form = _form((*fields, *([Field("reason")] if self.reasons else [])))
+        form = self._form(fields)
         prompt = self.prompt_for(default, needed)
         filled = {**places, "form": form.in_words}
         system, user = prompt.checked([*filled]).filled(filled)
@@ -51,6 +53,29 @@ class Asker:
             # A prompt of one's own need not say the form of the answer.
             system = f"{system}\n\n{form.in_words}".strip()
         return Request(self.model, system, user, form)
+
+    def prompt_version(
+        self, default: str, fields: Sequence[Field], needed: Sequence[str], shared: Mapping[str, str]
+    ) -> str:
+        """A short hash of all that the questions of a kind have in common.
+
+        It covers the prompt, the guidelines, the form of the answer, what the prompt says of grades, aspects and the
+        like (`shared`), and how much of a text is shown.
+        """
+        prompt = self.prompt_for(default, needed)
+        form = self._form(fields)
+        content = {
+            "prompt": [prompt.system, prompt.user],
+            "guidelines": self.design.guidelines.strip(),
+            "form": [form.in_words, form.schema],
+            "shared": dict(shared),
+            "shown": [self.most_shown, MOST_OF_RESULT],
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+    def _form(self, fields: Sequence[Field]) -> Form:
+        """The form of an answer with these fields, and a reason where one is asked for."""
+        return _form((*fields, *([Field("reason")] if self.reasons else [])))
 
     def prompt_for(self, default: str, needed: Sequence[str]) -> Prompt:
         """The prompt that was asked for, where it has the places that a kind of task needs, or that of the kind."""

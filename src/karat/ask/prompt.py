@@ -32,7 +32,7 @@ class Prompt:
 
     @cached_property
     def mark(self) -> str:
-        """A short hash of the words, kept with every answer."""
+        """A short hash of the words; older versions of karat kept it with every answer."""
         return hashlib.sha256(f"{self.system}{PARTS}{self.user}".encode()).hexdigest()[:12]
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:

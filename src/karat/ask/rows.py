@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -75,6 +75,13 @@ class Judge:
     price: Price | None = None
     #: The name under which it answers kinds of tasks that its prompt is not for: the answers are those of the model.
     plain: str = ""
+    _versions: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def prompt_versions(self, kind: str) -> tuple[str, ...]:
+        """The hashes of what questions of a kind have in common: one for all questions of a task, or one for each."""
+        if kind not in self._versions:
+            self._versions[kind] = ASKED[kind].prompt_versions(self.asker)
+        return self._versions[kind]
 
     def name_for(self, kind: str) -> str:
         """The name of the judge who answers a kind of task."""
@@ -100,9 +107,10 @@ class Answered:
         return [found.kind for found in self.outcomes] + [NOT_ASKED] * (len(self.requests) - len(self.answers))
 
     @property
-    def prompt(self) -> str:
-        """The mark of the prompt."""
-        return prompt_of(self.judge, self.task).mark
+    def prompts(self) -> list[str]:
+        """The hash of each question's prompt, guidelines, scale and form."""
+        versions = self.judge.prompt_versions(self.task["kind"])
+        return [versions[min(place, len(versions) - 1)] for place in range(len(self.requests))]
 
     @property
     def costs(self) -> list[float | None]:
@@ -166,7 +174,7 @@ def rows_of(one: Answered) -> Iterator[dict[str, Any]]:
     said = verdict.said
     answered = zip(one.requests, one.answers, one.outcomes, one.costs, strict=True)
     for place, (request, answer, found, cost) in enumerate(answered):
-        row = base | _provenance(request, answer, found) | {"prompt": one.prompt, "cost": cost}
+        row = base | _provenance(request, answer, found) | {"prompt": one.prompts[place], "cost": cost}
         row |= {name: said.get(name) for name in ("label", "choice", "expected_grade", "mass", "comment", "reason")}
         if "orders" in said:
             row |= {"order": place, "choice": said["orders"][place], "reason": found.values.get("reason") or None}

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 from typing import Any
+
+from sqlalchemy import select
 
 from karat.ask.asker import Task
 from karat.ask.form import CANT_TELL
+from karat.ask.kinds import ASKED
 from karat.ask.outcome import PARSER
-from karat.ask.rows import Answered
+from karat.ask.rows import Answered, Judge
 from karat.errors import BadInput
 from karat.formats.tasks import TaskTable
 from karat.labels.selection import LLM
+from karat.records.base import count
 from karat.store import Store
 from karat.store.imported import Imported, answer_row, take_answers
 from karat.store.kinds import KINDS
 from karat.store.people import all_judges
 from karat.store.read_tables import tasks_frame
+from karat.store.tables import events, judges, tasks
 from karat.store.task_rows import task_rows
 
 #: What is kept of how an answer was made, beside the answer itself.
@@ -57,6 +65,56 @@ def refuse_people(store: Store, names: Sequence[str]) -> None:
             )
 
 
+def refuse_changed_prompts(store: Store, made: Sequence[Judge]) -> list[str]:
+    """Refuse judges whose labels in the study were made with another prompt, guidelines, scale or model.
+
+    One judge would have labels made in two ways. Returns notes about labels of which nobody knows how they were made.
+    """
+    found = _recorded_prompts(store, {name for judge in made for name in (judge.name, judge.plain) if name})
+    notes = {}
+    for judge, (kind, asked) in product(made, ASKED.items()):
+        name = judge.name_for(kind)
+        if not (recorded := found.get((name, kind))):
+            continue
+        known = judge.prompt_versions(kind)
+        template = judge.asker.prompt_for(asked.prompt, asked.needed).mark
+        unknown = 0
+        for (model, *parts), labels in recorded.items():
+            versions = tuple(version for version in parts if version)
+            if not versions or versions == (template,):
+                unknown += labels
+            elif versions != known:
+                what = f"the prompt, guidelines, scale and options of its {count(labels, 'label')} in the study"
+                _refuse_changed(name, f"{what} ({versions[-1]})", f"changed ones ({known[-1]})", known[-1][:4])
+            elif model != judge.asker.model.name:
+                what = f"the model of its {count(labels, 'label')} in the study, {model}"
+                _refuse_changed(name, what, judge.asker.model.name, "2")
+        if unknown:
+            notes[name, kind] = (
+                f"{count(unknown, 'label')} of {name} in the study came without a hash of guidelines and scale: "
+                "karat cannot tell whether these have changed since"
+            )
+    return [*notes.values()]
+
+
+def _refuse_changed(name: str, expected: str, found: str, suffix: str) -> None:
+    remedy = f"undo the change, or let a new judge label everything: --as {shlex.quote(f'{name}-{suffix}')}"
+    raise BadInput.at(f"the judge {name}", expected=expected, found=found, remedy=remedy)
+
+
+def _recorded_prompts(store: Store, names: Collection[str]) -> dict[tuple[str, str], Counter[tuple[str | None, ...]]]:
+    """By judge and kind of task, how many labels were made by which model with which prompts."""
+    columns = (judges.c.name, tasks.c.kind, events.c.more)
+    joined = select(*columns).join(judges, judges.c.id == events.c.judge_id).join(tasks, tasks.c.id == events.c.task_id)
+    mine = (events.c.study_id == store.study_id, events.c.kind.in_(["answer", "cant_tell"]), judges.c.grp == LLM)
+    found: dict[tuple[str, str], Counter[tuple[str | None, ...]]] = {}
+    for row in store.rows(joined.where(*mine, judges.c.name.in_(names))):
+        more = json.loads(row["more"] or "{}")
+        how = (more.get("model"), more.get("snippet_prompt"), more.get("prompt"))
+        found.setdefault((row["name"], row["kind"]), Counter())[how] += 1
+    return found
+
+
 def record(store: Store, rows: Sequence[dict[str, Any]]) -> Imported:
     """Put what a model answered (`log_row`) into the log of a study, as a judge's of the group of models."""
     return take_answers(store, [*rows])
@@ -75,9 +133,11 @@ def log_row(one: Answered) -> dict[str, Any] | None:
     task = {name: one.task.get(name) for name in (*names, *sided)}
     # What the log has columns for, and the rest of it as JSON.
     more = {name: said[name] for name in KEPT if said.get(name) not in (None, {}, [])}
-    more |= {"model": one.requests[0].model.name, "prompt": one.prompt, "parser": PARSER}
+    more |= {"model": one.requests[0].model.name, "prompt": one.prompts[-1], "parser": PARSER}
     replied = dict.fromkeys(found.said.model for found in one.outcomes if found.said and found.said.model)
     more |= {"returned_model": ", ".join(replied)} if replied else {}
+    # Where the snippet is graded first, in a question of its own.
+    more |= {"snippet_prompt": one.prompts[0]} if one.prompts[0] != one.prompts[-1] else {}
     more |= {"answer": [request.key[:16] for request in one.requests]}
     costs = [cost for cost in one.costs if cost is not None]
     more |= {"cost": sum(costs)} if costs else {}

@@ -141,7 +141,7 @@ def _show_prompt(judge: Judge, *, several: bool) -> None:
                 click.echo(visible(f"=== {judge.name}"))
             click.echo(visible(f"{request.system}\n---\n{request.user}"))
             prompt = prompt_of(judge, task)
-            tell_notes([f"the prompt {prompt.name}, {prompt.mark}"])
+            tell_notes([f"the prompt {prompt.name}, {judge.prompt_versions(task['kind'])[0]}"])
             return
     raise Undefined("there is no question to show: no document has a text")
 

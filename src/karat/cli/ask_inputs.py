@@ -93,6 +93,10 @@ class Asked:
                 tasks = audit_tasks(asker, self.gold, self.tasks, seed=typed["seed"])
             price = price_of(model_name, typed["price"], self.prices, vendor=not typed["url"])
             made.append(Judge(name, asker, tasks, price, plain="" if typed["names"] else model_name))
+        if self.opened is not None and not typed["audit"] and not typed["show_prompt"]:
+            from karat.ask.study_tasks import refuse_changed_prompts
+
+            tell_notes(refuse_changed_prompts(self.opened.store, made))
         return made
 
 

@@ -99,7 +99,27 @@ def select(judgments: Judgments, apart: Collection[str] = (), *, strict: bool = 
         if kept.height < frame.height:
             notes.append(f"{count(frame.height - kept.height, 'label')} {asked.others} left aside")
         frame = kept.drop(column)
-    return Selected(frame, tuple(key), tuple(notes))
+    return Selected(frame, tuple(key), (*notes, *_mixed_prompts(frame)))
+
+
+def _mixed_prompts(frame: pl.DataFrame) -> list[str]:
+    """Warnings about judges whose labels come from several versions of a prompt.
+
+    `karat ask` records a hash of prompt, guidelines and scale. A tool that records whole questions has another one for
+    nearly every label, which says nothing.
+    """
+    if not {"judge", "prompt"} <= {*frame.columns}:
+        return []
+    parts = ["judge", *(name for name in ("aspect", "surface") if name in frame.columns)]
+    known = frame.select(*parts, pl.col("prompt").cast(pl.String)).drop_nulls(["judge", "prompt"])
+    versions = known.group_by(parts).agg(pl.len(), pl.col("prompt").n_unique().alias("versions"))
+    mixed = versions.filter((pl.col("versions") > 1) & (2 * pl.col("versions") <= pl.col("len")))
+    by_judge = mixed.group_by("judge").agg(pl.max("versions"), pl.sum("len")).sort("judge")
+    return [
+        f"the {labels:,} labels of {judge} were made with {number} versions of its prompt, guidelines or scale, so "
+        "they are not labels of one judge"
+        for judge, number, labels in by_judge.iter_rows()
+    ]
 
 
 def refuse_unknown(apart: Collection[str], *given: Judgments | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from karat.ask.asker import Asker, Task
 from karat.ask.form import CANT_TELL, Field
-from karat.ask.kinds.kind import AskedKind, Verdict
+from karat.ask.kinds.kind import AskedKind, Common, Verdict
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.prompt import as_data
 from karat.ask.request import Request
@@ -17,8 +17,11 @@ NEEDED = ("reason",)
 def _requests(asker: Asker, task: Task) -> list[Request]:
     classes = asker.design.classes
     places = asker.query(task) | {"classes": ", ".join(classes), "reason": as_data("reason", task["reason"] or "")}
-    fields = [Field("classes", (*classes, CANT_TELL), many=True)]
-    return [asker.request("reasons", places, fields, needed=NEEDED)]
+    return [asker.request("reasons", places, _fields(asker), needed=NEEDED)]
+
+
+def _fields(asker: Asker) -> list[Field]:
+    return [Field("classes", (*asker.design.classes, CANT_TELL), many=True)]
 
 
 def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
@@ -26,4 +29,4 @@ def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
     return Verdict(GRADED, {"classes": named}) if named else Verdict(CANT_TELL)
 
 
-CODE = AskedKind("reasons", NEEDED, _requests, _one)
+CODE = AskedKind("reasons", NEEDED, _requests, _one, lambda asker: [Common(_fields(asker))])

@@ -9,7 +9,7 @@ from typing import Any
 from karat.ask.asker import Asker, Task
 from karat.ask.expected import expected_grade
 from karat.ask.form import CANT_TELL, Field
-from karat.ask.kinds.kind import AskedKind, Verdict
+from karat.ask.kinds.kind import AskedKind, Common, Verdict
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.request import Request
 from karat.errors import BadInput
@@ -26,7 +26,7 @@ YES_NO = ("no", "yes")
 def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
     """The question about a document; with `text`, as if the document were that."""
     design = asker.design
-    aspects = () if asker.prompt == "yes-no" else design.aspects
+    aspects = _aspects(asker)
     for taken in {"grade", "need", "reason"} & {aspect.name for aspect in aspects}:
         raise BadInput.at(
             f"the aspect {taken}",
@@ -38,6 +38,11 @@ def request_of(asker: Asker, task: Task, text: str | None = None) -> Request:
     if task.get("context") is not None:
         asked += ", who has read the other one before"
     return _request(asker, task, asker.document(task["doc"], text=text), f"{asked}?", design.scale, aspects)
+
+
+def _aspects(asker: Asker) -> tuple[Aspect, ...]:
+    """The aspects that are asked for beside the grade."""
+    return () if asker.prompt == "yes-no" else tuple(asker.design.aspects)
 
 
 def _request(
@@ -93,6 +98,15 @@ def _requests(asker: Asker, task: Task) -> list[Request]:
     return [_request(asker, task, asker.snippet(task["doc"]), first.question, first.scale), page]
 
 
+def _common(asker: Asker) -> list[Common]:
+    """What questions about pages have in common; before it that of snippets, where a study grades both."""
+    page, first = Common(*_grading(asker.prompt, asker.design.scale, _aspects(asker))), asker.design.snippet
+    if first is None:
+        return [page]
+    fields, told = _grading(asker.prompt, first.scale, None)
+    return [Common(fields, told | {"question": first.question}), page]
+
+
 def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
     *first, found = outcomes
     values, worth = found.values, _choices(asker.prompt, asker.design.scale)
@@ -120,4 +134,4 @@ def _level(level: Level) -> str:
     return f"{number}{name}" + (f": {level.definition}" if level.definition else "")
 
 
-JUDGE = AskedKind("grade", NEEDED, _requests, _one, times=lambda design: 1 if design.snippet is None else 2)
+JUDGE = AskedKind("grade", NEEDED, _requests, _one, _common, times=lambda design: 1 if design.snippet is None else 2)

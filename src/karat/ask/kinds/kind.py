@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from karat.ask.asker import Asker, Task
-from karat.ask.form import CANT_TELL
+from karat.ask.form import CANT_TELL, Field
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.request import Request
 from karat.records.design import StudyDesign
@@ -27,6 +28,13 @@ class Verdict:
         return self.outcome in (GRADED, CANT_TELL)
 
 
+class Common(NamedTuple):
+    """What the questions of a kind have in common, beside the prompt and the guidelines."""
+
+    fields: Sequence[Field]
+    shared: Mapping[str, str] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class AskedKind:
     """How a kind of task is asked of a model.
@@ -40,8 +48,16 @@ class AskedKind:
     needed: tuple[str, ...]
     requests: Callable[[Asker, Task], list[Request]]
     one: Callable[[Asker, Task, Sequence[Outcome]], Verdict]
+    #: What all questions of the kind have in common: the fields of the answer, and texts by their places in the prompt.
+    #: One for all questions of a task, or one for each.
+    common: Callable[[Asker], Sequence[Common]]
     #: How many questions a task of a study comes to.
     times: Callable[[StudyDesign], int] = lambda design: 1
+
+    def prompt_versions(self, asker: Asker) -> tuple[str, ...]:
+        """The hash of what the questions have in common: one for all questions of a task, or one for each."""
+        common = self.common(asker)
+        return tuple(asker.prompt_version(self.prompt, one.fields, self.needed, one.shared) for one in common)
 
     def verdict(self, asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
         """What the outcomes come to; where one is no answer, that one."""

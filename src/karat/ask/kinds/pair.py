@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from karat.ask.asker import Asker, Task
 from karat.ask.form import CANT_TELL, Field
-from karat.ask.kinds.kind import AskedKind, Verdict
+from karat.ask.kinds.kind import AskedKind, Common, Verdict
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.request import Request
 
 NEEDED = ("query", "first", "second")
 CHOICES = ("first", "second", "equal", "none")
+FIELDS = (Field("choice", (*CHOICES, CANT_TELL)),)
 
 
 def _requests(asker: Asker, task: Task) -> list[Request]:
@@ -19,9 +20,12 @@ def _requests(asker: Asker, task: Task) -> list[Request]:
     made = []
     for first, second in ((left, right), (right, left)):
         places = asker.query(task) | {"first": first, "second": second}
-        fields = [Field("choice", (*CHOICES, CANT_TELL))]
-        made.append(asker.request("lists", places, fields, needed=NEEDED))
+        made.append(asker.request("lists", places, FIELDS, needed=NEEDED))
     return made
+
+
+def _common(asker: Asker) -> list[Common]:
+    return [Common(FIELDS, {"depth": str(asker.design.depth)})]
 
 
 def choices(outcomes: Sequence[Outcome]) -> list[str]:
@@ -39,4 +43,4 @@ def _one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
     return Verdict(GRADED, said | {"reason": outcomes[0].values.get("reason") or None})
 
 
-PAIR = AskedKind("lists", NEEDED, _requests, _one, times=lambda design: 2)
+PAIR = AskedKind("lists", NEEDED, _requests, _one, _common, times=lambda design: 2)

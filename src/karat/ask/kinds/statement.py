@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from karat.ask.asker import Asker, Task
 from karat.ask.form import CANT_TELL, Field
-from karat.ask.kinds.kind import AskedKind, Verdict
+from karat.ask.kinds.kind import AskedKind, Common, Verdict
 from karat.ask.outcome import GRADED, Outcome
 from karat.ask.prompt import as_data
 from karat.ask.request import Request
@@ -17,15 +17,14 @@ def asked_beside(prompt: str, statement: str, text: str, choices: Sequence[str])
 
     Both are places of the prompt.
     """
-    needed = (statement, text)
+    needed, fields = (statement, text), [Field("choice", (*choices, CANT_TELL))]
 
     def requests(asker: Asker, task: Task) -> list[Request]:
         shown = {statement: as_data(statement, task[statement] or ""), text: asker.document(task["doc"], text)}
-        fields = [Field("choice", (*choices, CANT_TELL))]
         return [asker.request(prompt, asker.query(task) | shown, fields, needed=needed)]
 
     def one(asker: Asker, task: Task, outcomes: Sequence[Outcome]) -> Verdict:
         (found,) = outcomes
         return Verdict(GRADED, {"choice": found.values["choice"], "comment": found.values.get("reason") or None})
 
-    return AskedKind(prompt, needed, requests, one)
+    return AskedKind(prompt, needed, requests, one, lambda asker: [Common(fields)])

@@ -44,7 +44,8 @@ def _rows(row: Row) -> list[dict[str, Any]]:
     of_aspect = said | dict.fromkeys(("gold", "expected_grade", "mass", "cost"))
     graded = [said, *(of_aspect | {"aspect": name, "label": grade} for name, grade in aspects)]
     if "snippet" in row["more"]:
-        graded.append(of_aspect | {"surface": SNIPPET, "opened": False, "label": row["more"]["snippet"]})
+        first = {"surface": SNIPPET, "opened": False, "label": row["more"]["snippet"]}
+        graded.append(of_aspect | first | {"prompt": row["more"].get("snippet_prompt", said["prompt"])})
     return graded
 
 
