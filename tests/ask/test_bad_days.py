@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -301,6 +302,21 @@ def test_an_answer_that_got_lost_is_paid_for_all_the_same(files: Path, lost: hos
     assert 1 <= calls <= 4 / likely
     assert asked.code == 1
     assert "the budget of $4 does not allow another call" in asked.err
+
+
+def test_an_attempt_that_the_budget_ends_is_counted_by_the_next_command(files: Path) -> None:
+    """The budget has room for a call or two, whose answers get lost: the vendor may want its money all the same."""
+    words = ("--price", "1000/1000", "--budget", "3", "--concurrency", "1")
+    with hostile.running(hostile.cut("half body", replies.graded(1))) as server:
+        first = Asked(files, server.url, *words)
+        calls = len(server.calls)
+        assert 0 < calls < 6
+        assert "the budget of $3 does not allow another call" in first.err
+        again = Asked(files, server.url, *words)
+        assert len(server.calls) == calls
+    spent = re.search(r"\$(\S+) spent, \$(\S+) of it before", " ".join(again.err.split()))
+    assert spent is not None
+    assert 0.4 * calls < float(spent[1]) == float(spent[2]) <= 3
 
 
 def test_a_batch_is_not_handed_in_that_may_cost_more_than_the_budget(files: Path) -> None:

@@ -1,4 +1,4 @@
-"""Killed in the middle, again and again, or asked by two at once: nothing is lost, and nothing paid for twice."""
+"""Killed in the middle, or asked by two at once: nothing is lost, and only calls in flight may be paid for twice."""
 
 from __future__ import annotations
 
@@ -117,6 +117,27 @@ def test_kills_lose_nothing_and_ask_again_only_what_was_on_its_way(files: Path) 
     assert labels.equals(pl.read_csv(files / "other.csv").select("query", "doc", "label", "outcome"))
 
 
+def test_a_killed_run_passes_its_budget_by_calls_in_flight_at_most(files: Path) -> None:
+    """As the how-to says: what was in flight when it was killed may be paid for twice, and nothing else."""
+    price, budget = 1000 / 1e6, 30.0
+    with hostile.running(hostile.slow(0.1, replies.graded(by_number))) as server:
+        typed = [*words(files, server.url), "--price", "1000/1000", "--budget", str(budget)]
+        asking = process(*typed)
+        until = time.monotonic() + 60
+        while len(server.calls) < 6 and time.monotonic() < until:
+            time.sleep(0.005)
+        asking.kill()
+        asking.communicate()
+        done = karat(*typed)
+        # What the server counts for a call, and what its question and its longest answer may cost at most.
+        paid = sum(price * (len(call.prompt.split()) + 2) for call in server.calls)
+        most = max(price * (len(json.dumps(call.body)) + 400) for call in server.calls)
+        asked = Counter(call.raw for call in server.calls)
+    assert done.returncode in (0, 1)
+    assert asked.total() - len(asked) <= AT_ONCE
+    assert paid <= budget + AT_ONCE * most
+
+
 def test_a_second_process_on_the_same_answers_is_refused_and_the_first_is_undisturbed(files: Path) -> None:
     hold = threading.Event()
 
@@ -164,7 +185,10 @@ def test_an_interrupt_keeps_what_there_is_and_says_so(files: Path) -> None:
         said, trouble = asking.communicate(timeout=60)
         calls = len(server.calls)
         assert asking.returncode == 1, (said, trouble)
-        assert trouble == "karat: stopped; the answers so far are kept, and the same command goes on from there\n"
+        assert " ".join(trouble.split()) == (
+            "karat: stopped; the answers so far are kept, and the same command goes on from there. It sends the "
+            "requests that were in flight again (at most 4), which may then be paid for twice."
+        )
         assert "Traceback" not in trouble
         kept = pl.read_csv(files / "llm.csv").height
         assert calls - AT_ONCE <= kept <= calls

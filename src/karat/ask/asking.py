@@ -71,13 +71,24 @@ async def ask_all(
             if tally.known % 500 == 0:
                 await asyncio.sleep(0)
             return
-        aside = [await set_aside(request)]
+        aside, refused = [await set_aside(request)], list[Stopped]()
+
+        def once_more() -> bool:
+            """Set another attempt's cost aside; where the budget has no room, the attempts so far are stored first."""
+            try:
+                aside.append(budget.set_aside(request, price))
+            except Stopped as error:
+                refused.append(error)
+            return not refused
+
         on_their_way.add(request.key)
         answer: RawAnswer | None = None
         try:
             tokens = likely_tokens(request)[1] + request.model.max_tokens
-            answer = await client.ask(request, tokens, lambda: aside.append(budget.set_aside(request, price)))
+            answer = await client.ask(request, tokens, once_more)
             store.add(request, answer)
+            if refused:
+                raise refused[0]
         except BaseException as error:
             failed.append(error)
             raise

@@ -1,4 +1,8 @@
-"""A budget that is never overdrawn: what is on its way counts with the most that it can cost."""
+"""A budget that one run never exceeds: requests in flight count with the most that they can cost.
+
+A run that is killed forgets its requests in flight, which may have to be paid: together with the next run, the budget
+can be exceeded by at most what so many requests cost.
+"""
 
 from __future__ import annotations
 

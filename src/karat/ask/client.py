@@ -61,11 +61,12 @@ class Client:
             await self._http.aclose()
 
     async def ask(
-        self, request: Request, tokens: float = 0.0, once_more: Callable[[], None] = lambda: None
+        self, request: Request, tokens: float = 0.0, once_more: Callable[[], bool] = lambda: True
     ) -> RawAnswer:
         """The server's answer, after as many attempts as it takes and may; `tokens` are those it may cost.
 
-        `once_more` is called before a further attempt where the last may have to be paid, and may refuse it.
+        `once_more` is called before a further attempt where the last may have to be paid; if it returns False, there is
+        no further attempt.
         """
         dialect = DIALECTS[request.model.dialect]
         attempt, lost, answer = 0, 0, RawAnswer(request.key, 0, "", "nothing was sent")
@@ -94,8 +95,8 @@ class Client:
                 attempt -= 1  # each name can be learned once, so this ends
                 continue
             self._refuse(status, text)
-            if gone and attempt < self.attempts:
-                once_more()
+            if gone and attempt < self.attempts and not once_more():
+                return answer
             if not await self.pace.again(status, attempt, self.attempts, reply.headers):
                 return answer
         return answer

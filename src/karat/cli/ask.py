@@ -71,7 +71,7 @@ Examples:
     "--budget",
     type=click.FloatRange(0),
     metavar="DOLLARS",
-    help="The most to spend, earlier calls for these answers included; asking stops before it.",
+    help="The most to spend, stored answers of earlier runs included; asking stops before it is exceeded.",
 )
 @click.option("--price", metavar="IN/OUT", help="Dollars for a million tokens of questions and answers: 0.15/0.60.")
 @click.option("--rpm", type=click.FloatRange(0, min_open=True), help="The most calls a minute.")
@@ -88,8 +88,9 @@ Examples:
 def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
     """Ask language models for labels: a study's tasks, or the documents that runs have down to a depth.
 
-    A model is a judge of the group llm of the study; people's tasks stay theirs. Every answer is kept as it came, and
-    asked once only: the same command again asks what is missing. What is no grade (refused, cut off, invalid, too
+    A model is a judge of the group llm of the study; people's tasks stay theirs. Every answer is kept as it came:
+    the same command again asks what is missing. If a run is killed, requests in flight, at most --concurrency, are
+    sent again and may be paid for twice. What is no grade (refused, cut off, invalid, too
     long, other model, transport) is counted, leaves the document unjudged, and is asked again by --retry. The key comes
     from the environment: OPENAI_API_KEY or ANTHROPIC_API_KEY, or with --url what --key-env names.
     """
@@ -165,5 +166,11 @@ def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
     except Stopped as error:
         return error
     except KeyboardInterrupt:
-        return Undefined("stopped; the answers so far are kept, and the same command goes on from there")
+        kept = "stopped; the answers so far are kept, and the same command goes on from there"
+        if typed["batch"]:
+            return Undefined(kept)
+        most = f"at most {typed['concurrency']}"
+        return Undefined(
+            f"{kept}. It sends the requests that were in flight again ({most}), which may then be paid for twice."
+        )
     return None
