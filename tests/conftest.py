@@ -95,6 +95,12 @@ def llmjudge() -> Path:
     return research_data("llmjudge")
 
 
+@pytest.fixture(scope="session")
+def dl21() -> Path:
+    """TREC DL 2021: 63 real runs, NIST's labels and those of four LLM judges."""
+    return research_data("dl21")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[None]:
     """Hundreds of leads sign in: their hashes are cheap here. tests/collect/test_passwords.py has the real ones."""

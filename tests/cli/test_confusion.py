@@ -125,16 +125,13 @@ def test_the_confusions_of_each_judge_are_drawn(tmp_path: Path) -> None:
     assert squares["eve: 1", "0"] > 0.7
 
 
-def test_gold_of_yes_or_no_beside_grades_is_refused_by_every_command(study: dict[str, str]) -> None:
+def test_errors_against_gold_need_one_scale_in_every_command(study: dict[str, str]) -> None:
     files, gold = [study["a.run"], study["b.run"]], ["--gold", study["yes-or-no.csv"]]
     for words in (
         ["judges", "confusion", study["labels.csv"]],
         ["judges", "gold", study["labels.csv"]],
         ["judges", study["labels.csv"]],
-        ["score", study["labels.csv"], *files],
-        ["compare", study["labels.csv"], *files],
         ["correct", study["labels.csv"], *files],
-        ["plan", "gold", study["labels.csv"], *files],
     ):
         done = karat(*words, *gold)
         assert done.returncode == 2, words

@@ -10,6 +10,7 @@ from karat.errors import BadInput
 from karat.estimate.confusion import confusion
 from karat.judges import against_gold
 from karat.labels import Panel, split_gold
+from karat.labels.one_scale import scale_difference
 from karat.records import Judgments, Scale
 
 
@@ -24,8 +25,29 @@ YES_OR_NO = [int(grade > 1) for grade in GRADES]
 @pytest.mark.parametrize(("judged", "gold"), [(GRADES, YES_OR_NO), (YES_OR_NO, GRADES)])
 def test_yes_or_no_beside_grades_is_refused_with_the_remedy(judged: list[float], gold: list[float]) -> None:
     for analysis in (split_gold, confusion, Panel.of, lambda a, b: against_gold(Panel.of(a, b))):
-        with pytest.raises(BadInput, match=r"found only 0 and 1, also of 40 documents.*convert --map.*--scale 0\.\.3"):
+        with pytest.raises(BadInput, match=r"found only 0 and 1, also of 40 documents.*recode.*0\.\.3"):
             analysis(labels(judged), labels(gold))
+
+
+@pytest.mark.parametrize(("judged", "gold"), [(GRADES, YES_OR_NO), (YES_OR_NO, GRADES)])
+def test_calibration_takes_either_side_coarser(judged: list[float], gold: list[float]) -> None:
+    found = scale_difference(*split_gold(labels(judged), labels(gold), any_scale=True))
+    assert found is not None
+    assert (found.labels_top, found.gold_top) == (max(judged), max(gold))
+
+
+@pytest.mark.parametrize(
+    ("judged", "gold", "differ"),
+    [
+        ([grade / 3 for grade in GRADES], GRADES, True),  # shares of 0 to 1
+        ([1.6 * grade for grade in GRADES], GRADES, True),  # means on a scale of 0 to 5
+        ([0.95 * grade for grade in GRADES], GRADES, False),  # expected grades on the same scale
+        ([0.9 * grade for grade in GRADES], [min(grade, 2) for grade in GRADES], False),  # gold without the top grade
+        (GRADES, GRADES, False),
+    ],
+)
+def test_labels_between_whole_grades_may_be_on_the_scale(judged: list[float], gold: list[float], differ: bool) -> None:
+    assert (scale_difference(labels(judged), labels(gold)) is not None) == differ
 
 
 def test_a_scale_that_begins_higher_is_refused() -> None:
@@ -35,7 +57,7 @@ def test_a_scale_that_begins_higher_is_refused() -> None:
 
 def test_a_scale_that_goes_more_than_twice_as_far_up_is_refused() -> None:
     """Gold labels in per cent beside grades of 0 to 3: a difference of 15 in DCG would be told as if it were one."""
-    said = r"scale \(0 to 99\), found only 0 to 3, also of 60 documents.*--map 33=1,66=2,99=3"
+    said = r"scale \(0 to 99\), found only 0 to 3, also of 60 documents.*33=1,66=2,99=3"
     with pytest.raises(BadInput, match=said):
         split_gold(labels(GRADES), labels([33 * grade for grade in GRADES]))
 

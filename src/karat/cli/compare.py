@@ -80,7 +80,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @options.level
 @options.test_draws
 @options.seed
-@options.scored
+@options.corrected
 @options.form
 def compare(
     labels: str,

@@ -18,7 +18,7 @@ from karat.study.folder_files import files_of
 
 @dataclass(frozen=True)
 class Reading:
-    """How labels are read: what the options --scale, --drop-bad-labels, --time-format, --from and --database say."""
+    """How labels are read: what the options --scale, --gold-scale, --drop-bad-labels and so on say."""
 
     scale: Scale | str | None = None
     drop_bad_labels: bool = False
@@ -27,6 +27,8 @@ class Reading:
     from_format: str | None = None
     #: The aspect whose labels count in place of overall ones, or several with weights.
     aspect: str | None = None
+    #: The scale of the gold labels, where it is another one.
+    gold_scale: Scale | str | None = None
 
     @property
     def looks_at_all(self) -> bool:

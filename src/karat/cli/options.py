@@ -75,6 +75,9 @@ database = click.option(
     "--database", metavar="URL", help="postgresql://...; by default the file karat.db in the folder."
 )
 scale = click.option("--scale", metavar="LEVELS", help="The scale of the labels: 0..3, or bad,fair,good.")
+gold_scale = click.option(
+    "--gold-scale", metavar="LEVELS", help="The scale of the gold labels, where it is not that of the labels: 0..3."
+)
 drop_bad_labels = click.option(
     "--drop-bad-labels", is_flag=True, help="Drop labels outside the scale, and say how many."
 )
@@ -101,6 +104,8 @@ aspect = click.option(
 )
 #: As `study`, where runs are scored: by whichever aspect.
 scored = reads(aspect, database, scale, drop_bad_labels, time_format, from_format)
+#: As `scored`, with gold labels, which may be on another scale.
+corrected = reads(aspect, database, scale, gold_scale, drop_bad_labels, time_format, from_format)
 preferences = reads(database, time_format)
 
 # Where all labels may be kept, there is none unless it is asked for, with or without a name.

@@ -79,7 +79,7 @@ Examples:
     metavar="MASTER",
     help="Score by Spark: local[4], yarn, spark://HOST:7077, sc://HOST. Paths are those that Spark reads.",
 )
-@options.scored
+@options.corrected
 @options.form
 def score(
     labels: str,

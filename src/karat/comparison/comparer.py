@@ -26,7 +26,7 @@ from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
 from karat.estimate.with_gold import WithGold
 from karat.labels import GOLD, split_gold
-from karat.labels.one_scale import other_scale
+from karat.labels.one_scale import is_out_of_reach, other_scale, out_of_reach_note, scale_difference
 from karat.measures import Profile, is_linear, profile_named
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, RunsLike
@@ -114,10 +114,13 @@ class Comparer:
         look, draws, seed = self.look, self.draws, self.seed
         decision = decide(deciding, why, name, matrix, look, draws, seed, self.margin, self.baseline)
         told = notes_on(estimates, chosen, found, self.gold, look, self.queries, is_linear(one))
+        undefined = found.scales is not None and is_out_of_reach(one, found.scales)
+        if found.scales is not None and undefined:
+            told.append(out_of_reach_note(one, found.scales))
         return Comparison(
             measure=name,
             systems=matrix.systems,
-            methods=method_rows(estimates, look, self.queries),
+            methods=method_rows(estimates, look, self.queries, undefined=("plain",) if undefined else ()),
             verdict=decision.verdict,
             method=chosen,
             reason=with_missing(
@@ -129,7 +132,7 @@ class Comparer:
             by_query=pl.DataFrame({"query": matrix.queries}).with_columns(
                 pl.Series(name, matrix.values[:, s]) for s, name in enumerate(matrix.systems)
             ),
-            judge=None if found.pool is None else judge_by_kind(found.pool, look.level),
+            judge=None if found.pool is None or found.scales is not None else judge_by_kind(found.pool, look.level),
             tests=_tests(matrix, estimates, found, chosen, look, draws, seed),
             values=_by_query(deciding, matrix),
             gold_queries=_with_gold(found, self.gold, matrix),
@@ -243,12 +246,12 @@ def _check(method: str, queries: str, draws: int, seed: int, margin: float | Non
 
 def _apart(labels: Judgments, gold: Judgments | None) -> tuple[Judgments, Gold | None, list[str]]:
     """The judge's labels and the gold labels, also where both came in one table with a column group."""
-    judged, golden = split_gold(labels, gold, given_stands=True)
+    judged, golden = split_gold(labels, gold, given_stands=True, any_scale=True)
     if golden is None:
         return judged, None, []
     said = count(golden.frame.drop_nulls("label").height, "label")
     notes = [] if gold is not None else [f"{said} of the group {GOLD} taken for gold labels"]
-    strange = other_scale(judged.frame["label"], golden.frame["label"])
+    strange = "" if scale_difference(judged, golden) else other_scale(judged.frame["label"], golden.frame["label"])
     return judged, Gold.of(golden), [*notes, strange] if strange else notes
 
 

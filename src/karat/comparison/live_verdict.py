@@ -78,7 +78,8 @@ def live_verdict(
     if margin is not None and not (margin > 0 and math.isfinite(margin)):
         raise BadInput.at("the margin", expected="a difference above 0", found=str(margin))
     Look(level)  # checks it
-    judged, golden = split_gold(Judgments.of(labels), None if gold is None else Judgments.of(gold), given_stands=True)
+    trusted = None if gold is None else Judgments.of(gold)
+    judged, golden = split_gold(Judgments.of(labels), trusted, given_stands=True, any_scale=True)
     if golden is None:
         raise BadInput.at(
             "the live verdict",

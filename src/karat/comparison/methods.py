@@ -35,8 +35,13 @@ METHOD_ROWS = {
 }
 
 
-def method_rows(estimates: dict[str, Estimate], look: Look, population: str) -> pl.DataFrame:
-    """What each method says of every system against the first, the labels as they are first of all."""
+def method_rows(
+    estimates: dict[str, Estimate], look: Look, population: str, undefined: Sequence[str] = ()
+) -> pl.DataFrame:
+    """What each method says of every system against the first, the labels as they are first of all.
+
+    The figures of `undefined` methods are NaN.
+    """
     rows = []
     for estimate in estimates.values():
         for b in range(1, len(estimate.systems)):
@@ -45,6 +50,9 @@ def method_rows(estimates: dict[str, Estimate], look: Look, population: str) -> 
             found = _at(estimate, b, look, silent)
             # Gold labels that only tell systems apart leave each one's own score unknown.
             own = estimate.scores if estimate.has_scores else np.full(len(estimate.systems), np.nan)
+            if estimate.method in undefined:
+                own = np.full(len(estimate.systems), np.nan)
+                found = found._replace(difference=np.nan, low=np.nan, high=np.nan, p=np.nan)
             rows.append(
                 (
                     estimate.method,
@@ -84,7 +92,9 @@ def notes_on(
 
     `linear` says that the measure is a sum over documents.
     """
-    notes = [*_against_plain(estimates, chosen, look, population), *fairness(estimates, look.alpha)]
+    notes = list[str]()
+    if found.scales is None:  # labels on another scale than gold labels have no figure to compare with
+        notes = [*_against_plain(estimates, chosen, look, population), *fairness(estimates, look.alpha)]
     if chosen in estimates:
         notes += estimates[chosen].notes
     if gold is not None:

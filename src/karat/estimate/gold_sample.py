@@ -38,7 +38,7 @@ class Gold:
     @classmethod
     def of(cls, judgments: Judgments) -> Gold:
         """Gold labels from judgments: of the group gold where there are others, of pages read alone, their median."""
-        inside = split_gold(judgments)[1]
+        inside = split_gold(judgments, any_scale=True)[1]
         counted = select(judgments if inside is None else inside, strict=True)
         judgments = replace(judgments, frame=counted.frame, notes=(*judgments.notes, *counted.notes))
         pair = ["query", "doc"]

@@ -18,10 +18,12 @@ from karat.estimate.pool import Pool
 from karat.estimate.ppi import reaches_all
 from karat.estimate.with_gold import WithGold, with_gold
 from karat.labels import split_gold
+from karat.labels.one_scale import is_out_of_reach, out_of_reach_note
 from karat.measures import Judged, Measure, Profile, nDCG
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, Queries, Runs, RunsLike
 from karat.records.base import count
+from karat.records.result import Caution
 from karat.records.runs import several, together
 from karat.scoring.means import MEANS
 from karat.scoring.scorer import Scorer
@@ -74,7 +76,7 @@ def score(
     """
     judged, trusted = Judgments.of(labels), None
     if gold is not None:
-        judged, trusted = split_gold(judged, gold, given_stands=True)
+        judged, trusted = split_gold(judged, gold, given_stands=True, any_scale=True)
     check_population(queries, has_gold=trusted is not None)
     scorer = Scorer(
         judged,
@@ -125,7 +127,7 @@ def correct_scores(
         common = count(len(queries), "query", "queries")
         notes.append(f"corrected scores are over {common}, which every system answers")
     evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns) if queries else None
-    rows: dict[tuple[str, str], tuple[object, ...]] = {}
+    rows, beyond = dict[tuple[str, str], tuple[object, ...]](), list[str]()
     for measure, name in zip(scorer.measures, scores.measures, strict=True):
         if isinstance(measure, Judged) or measure.mean == "sum":
             continue  # it counts labels, right or wrong, or documents
@@ -146,10 +148,16 @@ def correct_scores(
                 calibrated=calibrate is not False,
             )
             found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
+            if made.scales is not None and is_out_of_reach(measure, made.scales):
+                notes.append(out_of_reach_note(measure, made.scales))
+                beyond.append(name)
         if found is not None and not found.has_scores:
             found, why = None, _why_not(measure, evidence, made.pool)
         if found is not None and evidence is not None:
-            notes += [note if note in evidence.notes else f"{name}: {note}" for note in made.notes]
+            notes += [
+                note if note in evidence.notes or isinstance(note, Caution) else f"{name}: {note}"
+                for note in made.notes
+            ]
         for place, system in enumerate(scores.systems):
             if found is None:
                 rows[system, name] = (system, name, np.nan, np.nan, np.nan, 0, 0, why)
@@ -161,7 +169,11 @@ def correct_scores(
     every = [rows.get((row[0], row[1]), (*row, 0, "")) for row in scores.means.iter_rows()]
     means = pl.DataFrame(every, schema=CORRECTED, orient="row")
     told = tuple(dict.fromkeys((*scores.notes, *notes)))
-    return replace(scores, means=means, uncorrected=scores.means, notes=told)
+    undefined = pl.col("measure").is_in(beyond)
+    uncorrected = scores.means.with_columns(
+        pl.when(undefined).then(np.nan).otherwise(pl.col(column)).alias(column) for column in ("value", "low", "high")
+    )
+    return replace(scores, means=means, uncorrected=uncorrected, notes=told)
 
 
 def _why_not(measure: Measure, evidence: Evidence | None, pool: Pool | None) -> str:

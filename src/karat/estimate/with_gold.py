@@ -21,9 +21,11 @@ from karat.estimate.one_step import one_step
 from karat.estimate.pool import Pool
 from karat.estimate.ppi import powered
 from karat.judges.error_model import ErrorModel
+from karat.labels.one_scale import ScaleDifference, scale_difference
 from karat.measures import Linear, Measure, is_linear, nDCG
 from karat.records import Runs
 from karat.records.base import count
+from karat.records.result import Caution
 from karat.scoring.scorer import Scorer
 from karat.stats.arrays import Floats
 
@@ -36,6 +38,8 @@ class WithGold:
     refused: dict[str, str] = field(default_factory=dict)
     pool: Pool | None = None
     notes: tuple[str, ...] = ()
+    #: How the scales of labels and gold labels differ, where they do.
+    scales: ScaleDifference | None = None
 
 
 def with_gold(
@@ -60,6 +64,11 @@ def with_gold(
         none = f"{measure} looks at subtopics, and gold labels of documents say nothing about those"
         return WithGold(refused=dict.fromkeys(["ppi", "inversion", "inversion-independent"], none))
     notes = list(evidence.notes) if calibrated else []
+    scales = scale_difference(scorer.given, gold.labels)
+    if scales is not None:
+        # The measure is on the gold scale; labels only help to predict.
+        scorer = scorer.graded_to(scales.gold_top)
+        notes.append(Caution(scales.note))
     if calibrated and not evidence.enough:
         calibrated = False
         few = f"gold labels of one grade, or fewer than {FEWEST}, do not tell how the judge errs"
@@ -68,16 +77,16 @@ def with_gold(
     if pool is not None and (is_linear(measure) or documents_were_drawn(runs, scorer, gold, queries)):
         if is_linear(measure):
             methods = _of_sums(pool, measure, scorer, evidence if calibrated else None, model, fixed)
+            methods |= {} if scales is None else _needs_one_scale(scales)
         else:
             methods = {"ppi": lambda: _without_sums(runs, scorer, pool, evidence, calibrated, fixed)} | _no_sum(measure)
         made, refused = _tried(methods)
-        return WithGold(
-            made, refused, pool, (*notes, *_unused(gold, pool.docs, queries, measure if calibrated else None))
-        )
+        unused = _unused(gold, pool.docs, queries, measure if calibrated else None)
+        return WithGold(made, refused, pool, (*notes, *unused), scales)
     learned = evidence if calibrated else None
     whole = {"ppi": lambda: by_whole_queries(runs, scorer, gold, queries, judged, learned, fixed=fixed)}
     made, refused = _tried(whole | _no_sum(measure))
-    return WithGold(made, refused, None, (*notes, *_unused(gold, None, queries)))
+    return WithGold(made, refused, None, (*notes, *_unused(gold, None, queries)), scales)
 
 
 Methods = dict[str, Callable[[], Estimate]]
@@ -110,6 +119,15 @@ def _without_sums(
             "more of them, of more than one grade, and a calibrated judge; P, DCG and RBP can be corrected without"
         )
     return one_step(runs, scorer, pool, evidence, fixed=fixed)
+
+
+def _needs_one_scale(scales: ScaleDifference) -> Methods:
+    def refuse() -> Estimate:
+        raise Undefined(
+            f"a confusion matrix needs labels ({scales.labels}) and gold labels ({scales.gold}) on one scale"
+        )
+
+    return {"inversion": refuse, "inversion-independent": refuse}
 
 
 def _no_sum(measure: Measure) -> Methods:

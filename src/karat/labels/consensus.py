@@ -113,7 +113,7 @@ def consensus(
 
 
 def _consensus(judgments: Judgments, how: How, ties: Ties, apart: Collection[str]) -> Judgments:
-    judged, trusted = split_gold(judgments)
+    judged, trusted = split_gold(judgments, any_scale=True)
     refuse_unknown(apart, judgments)
     selected = select(judged, apart, strict=True)
     frame, key, notes = selected.frame, selected.key, list(selected.notes)

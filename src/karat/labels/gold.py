@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from karat.errors import BadInput
-from karat.labels.one_scale import refuse_other_scale
+from karat.labels.one_scale import refuse_other_scale, refuse_other_start
 from karat.labels.selection import ASKED
 from karat.records import Judgments, LabelsLike
 from karat.records.base import count
@@ -44,7 +44,11 @@ def _answers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def split_gold(
-    labels: LabelsLike, gold: LabelsLike | None = None, *, given_stands: bool = False
+    labels: LabelsLike,
+    gold: LabelsLike | None = None,
+    *,
+    given_stands: bool = False,
+    any_scale: bool = False,
 ) -> tuple[Judgments, Judgments | None]:
     """The judges' labels and the gold ones, whether gold came by itself or as a group of that name.
 
@@ -56,11 +60,12 @@ def split_gold(
 
     Labels of the group gold alone are nobody's yardstick: they are the labels. Of gold labels that come by themselves
     with groups, one of them gold, that group counts. Gold in both places is refused, unless `given_stands`: then a
-    note says that the group's is left aside. Gold labels on another scale than the judges' are refused.
+    note says that the group's is left aside. Gold labels on another scale than the judges' are refused, unless
+    `any_scale`: then only scales that begin at different grades are.
     """
     judged, trusted = _split(labels, gold, given_stands)
     if trusted is not None:
-        refuse_other_scale(judged, trusted)
+        (refuse_other_start if any_scale else refuse_other_scale)(judged, trusted)
         if _same_labels(judged, trusted):
             same = f"the gold labels are the labels, all {len(trusted):,} of them: the same file twice?"
             trusted = replace(trusted, notes=(*trusted.notes, Caution(same)))

@@ -81,7 +81,7 @@ def plan_gold(
     lists, scorer, queries = _study(labels, runs, one, profile, common_queries)
     known = None
     if pilot is not None:
-        trusted = split_gold(labels, pilot, given_stands=True)[1]
+        trusted = split_gold(labels, pilot, given_stands=True, any_scale=True)[1]
         known = None if trusted is None else Gold.of(trusted)
     pool = pool_for(lists, queries, scorer, known, ideal=uniform > 0 or len(lists.systems) == 1)
     if pool is None:

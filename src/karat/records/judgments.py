@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,10 +75,20 @@ class Judgments(Records):
     )
 
     @classmethod
-    def of(cls, data: Any, scale: Scale | None = None) -> Judgments:
-        """Judgments from a frame, or from `{query: {doc: label}}` as pytrec_eval takes them."""
+    def of(cls, data: Any, scale: Scale | str | None = None) -> Judgments:
+        """Judgments from a frame, or from `{query: {doc: label}}` as pytrec_eval takes them.
+
+        `scale` states the scale of the labels, as "0..3" or "bad,fair,good"; a label outside it is refused.
+
+        >>> Judgments.of({"q1": {"d1": 1, "d2": 0}}, scale="0..3").top
+        3.0
+        """
+        scale = Scale.parse(scale) if isinstance(scale, str) else scale
         if isinstance(data, Judgments):
-            return data
+            if scale is None or data.scale == scale:
+                return data
+            checked = cls.check(data.frame, scale=scale)
+            return replace(data, frame=checked.frame, scale=scale)
         if isinstance(data, Mapping) and any(is_table(given) for given in data.values()):
             expected = "a table or {query: {doc: label}}"
             raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)

@@ -130,7 +130,7 @@ class Scorer:
         in_context = any(getattr(measure, "context", 0) for measure in self.measures)
         apart = ("context", "subtopic") if in_context else ("subtopic",)
         self.labels = one_each(labels, consensus, apart=apart)
-        labels = split_gold(labels)[0]
+        labels = split_gold(labels, any_scale=True)[0]
         if _of_a_sample(labels):
             self.labels = replace(self.labels, notes=(*self.labels.notes, OF_A_SAMPLE))
         if not len(self.labels):
@@ -152,6 +152,12 @@ class Scorer:
         """The same scorer for one of its measures."""
         one = copy(self)
         one.measures = [measure]
+        return one
+
+    def graded_to(self, top: float) -> Scorer:
+        """The same scorer with another top grade of the scale: that of the gold labels."""
+        one = copy(self)
+        one.topics = replace(self.topics, top=max(top, 0.0), _memo={})
         return one
 
     def score(self, runs: Runs) -> Scores:

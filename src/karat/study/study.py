@@ -82,6 +82,7 @@ class Study:
         clicks: PathLike | None = None,
         title: str | None = None,
         scale: Scale | str | None = None,
+        gold_scale: Scale | str | None = None,
         drop_bad_labels: bool = False,
         time_format: str | None = None,
         from_format: str | None = None,
@@ -93,7 +94,8 @@ class Study:
         The folder may have judgments*, gold.*, runs/*, queries.*, subtopics.*, documents.*, preferences.*, clicks.*,
         llm-audit.csv, study.toml and, of a simulated study, truth.json. What karat serve collected in its karat.db, or
         in the `database` named, is used where there are no files of it. Of what stands beside the labels, `only` these
-        kinds are read. `from_format` is that of the labels; `columns` says which header of the tables is which column,
+        kinds are read. `gold_scale` is the scale of the gold labels where it is another one than that of the labels.
+        `from_format` is that of the labels; `columns` says which header of the tables is which column,
         where names do not tell.
         """
         if columns is not None:
@@ -115,12 +117,18 @@ class Study:
         held = _held(served, place, database, [kind for kind, files in asked.items() if files])
         scale = scale if scale is not None or served is None else served.scale
 
-        def read(path: str, format: str | None = None) -> Judgments:
+        def read(path: str, format: str | None = None, is_gold: bool = False) -> Judgments:
             found = read_judgments(
-                path, scale=scale, drop_bad_labels=drop_bad_labels, time_format=time_format, format=format
+                path,
+                scale=gold_scale if is_gold and gold_scale is not None else scale,
+                drop_bad_labels=drop_bad_labels,
+                time_format=time_format,
+                format=format,
             )
             return found if served is None else replace(found, rules=served.rules)
 
+        if gold_scale is not None and gold is None and (place is None or only_file(place, "gold") is None):
+            raise BadInput.at("--gold-scale", expected="gold labels in a file of their own (--gold)", found="none")
         judged, trusted, files, notes = _judged(place, _paths(labels), gold, held, read, from_format)
         named = {"queries": queries, "documents": documents, "preferences": preferences, "clicks": clicks}
         paths = {
@@ -265,11 +273,11 @@ def _judged(
     each = [read(path, format) for path in paths]
     labels = groups_together(each, paths) if each else _judgments(held, "labels")
     gold_path = only_file(place, "gold") if named_gold is None else str(named_gold)
-    gold = _judgments(held, "gold") if gold_path is None else read(gold_path)
+    gold = _judgments(held, "gold") if gold_path is None else read(gold_path, is_gold=True)
     notes = []
     if labels is not None:
         apart = gold is not None
-        labels, gold = split_gold(labels, gold, given_stands=True)
+        labels, gold = split_gold(labels, gold, given_stands=True, any_scale=True)
         if gold is not None and not apart:
             inside = count(gold.frame.drop_nulls("label").height, "label")
             labels = replace(labels, notes=(*labels.notes, f"{inside} of the group {GOLD} taken for gold labels"))

@@ -55,7 +55,7 @@ Fill in the column label of gold.csv, then: karat compare llm.csv bm25.run neura
 @options.common_queries
 @click.option("--force", is_flag=True, help="Overwrite a file that already holds labels.")
 @options.seed
-@options.scored
+@options.corrected
 @options.form
 def gold(
     labels: str,

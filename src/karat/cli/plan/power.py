@@ -60,7 +60,7 @@ Examples:
 )
 @options.common_queries
 @options.seed
-@options.scored
+@options.corrected
 @options.form
 def power(
     files: tuple[str, ...],
