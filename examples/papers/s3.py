@@ -31,7 +31,11 @@ def main(out: str, queries: int = 100, crowd: int = 45, draws: int = 1000, seed:
         paper.table(f"table-3-{name}", judges.against_clicks(labels, study.clicks, by=name, **how))
     paper.both("figure-1", judges.distribution(labels, FEATURES))
     paper.both("figure-2", judges.against_clicks(labels, study.clicks, pairs="both", **how))
-    paper.table("table-4", judges.most_clicked(labels, study.clicks, by="wikipedia", minimum_clicks=1000, **how))
+    paper.table("table-4", judges.most_clicked(labels, study.clicks, minimum_clicks=1000, **how))
+    for name in FEATURES:
+        by_feature = judges.most_clicked(labels, study.clicks, by=name, minimum_clicks=1000, **how)
+        paper.table(f"table-4-{name}", by_feature)
+    paper.table("section-5.2-tests", judges.distribution_tests(labels, FEATURES))
     paper.both("table-5", judges.against_gold(labels, by=FEATURES))
     paper.both("figure-3", judges.error_distribution(labels, by=FEATURES))
     for target in ("gold", "label", "error"):

@@ -65,7 +65,9 @@ def test_judging_errors(script, tmp_path: Path) -> None:
     # Five figures at 95 %: two outside would be a chance of 1 in 40.
     assert (found.height, (~found["inside"]).sum() <= 1) == (5, True)
     names = {path.name for path in tmp_path.iterdir()}
-    assert {f"table-{n}.tex" for n in ("2-wikipedia", "3-root_url", "4", "5", "6-gold", "6-label", "7")} <= names
+    assert {
+        f"table-{n}.tex" for n in ("2-wikipedia", "3-root_url", "4", "4-wikipedia", "5", "6-gold", "6-label", "7")
+    } <= names
     assert {f"figure-{n}.svg" for n in (1, 2, 3)} <= names
 
 

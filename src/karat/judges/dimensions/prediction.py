@@ -81,7 +81,7 @@ def predict_overall(
     ends, values = (frame.select(f"{name}{end}" for name in figures).to_numpy() for end in ("_low", ""))
     notes += interval_note(ends, values, draws, cells)
     notes.append("N/A counts as a grade, of aspects and of overall")
-    return Result(frame, _finding(frame, level), tuple(notes), columns=("aspects", "alone", "context", "random_alone"))
+    return Result(frame, _finding(frame, level), tuple(notes), columns=("aspects", *figures))
 
 
 def _chosen(aspects: Sequence[str], subsets: Sequence[Sequence[str]] | None) -> dict[str, tuple[int, ...]]:
