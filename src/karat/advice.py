@@ -22,7 +22,12 @@ def advise(command_line: str, python: str) -> str:
     ...     advise("give --gold", "give gold=")
     'give --gold'
     """
-    return command_line if _on_command_line.get() else python
+    return command_line if on_command_line() else python
+
+
+def on_command_line() -> bool:
+    """Whether a command runs, so that advice is about options."""
+    return _on_command_line.get()
 
 
 @contextmanager

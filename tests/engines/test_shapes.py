@@ -67,11 +67,9 @@ def test_other_services_are_read_by_paths() -> None:
 
 def test_what_cannot_be_told_is_asked_for() -> None:
     assert refused({"results": [{"id": 1}], "items": [{"id": 2}]}) == (
-        "expected one list of hits, found results and items; name the right one by --hits"
+        "expected one list of hits, found results and items; name the right one by hits="
     )
-    assert "found none (the answer has status, answer); name their path by --hits" in refused(
-        {"status": 1, "answer": 2}
-    )
+    assert "found none (the answer has status, answer); name their path by hits=" in refused({"status": 1, "answer": 2})
     assert "at hits.found, found nothing (the answer has results)" in refused(
         {"results": []}, Engine("http://localhost/?q={{query}}", hits="hits.found")
     )

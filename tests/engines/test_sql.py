@@ -66,7 +66,7 @@ def test_the_run_is_what_the_database_itself_ranks(pages: str, queries: Path, tm
     [
         (
             "select * from fetch_pages where body = '{{query}}'",
-            "--sql: expected a parameter :query, found {{query}}; a",
+            "sql=: expected a parameter :query, found {{query}}; a",
         ),
         ("delete from fetch_pages where name = :query returning name as doc", "found syntax error at or near"),
         (
@@ -94,7 +94,7 @@ def test_a_query_that_takes_too_long_fails_alone(pages: str) -> None:
     )
     asked = kt.Queries.of([{"query": "1", "text": "quick"}, {"query": "2", "text": "slow"}])
     found = kt.fetch(pages, asked, sql=sql, timeout=0.3)
-    assert found.failed.rows() == [("127.0.0.1", "2", "no answer within 0.3 seconds (--timeout)")]
+    assert found.failed.rows() == [("127.0.0.1", "2", "no answer within 0.3 seconds (timeout=)")]
     assert found.runs.frame["query"].to_list() == ["1"]
 
 
@@ -104,7 +104,7 @@ def test_no_password_is_said(queries: Path) -> None:
             "postgresql://me:s3cret@127.0.0.1:9/none", kt.read_queries(queries), sql="select :query as doc", timeout=3
         )
     assert "s3cret" not in str(error.value)
-    with pytest.raises(BadInput, match="expected postgresql://NAME@HOST/DATABASE beside --sql"):
+    with pytest.raises(BadInput, match="expected postgresql://NAME@HOST/DATABASE beside sql="):
         kt.fetch("http://localhost", kt.read_queries(queries), sql="select :query as doc")
 
 

@@ -217,7 +217,9 @@ def test_judges_who_favour_one_run_are_found_out() -> None:
             gold[f"{name}{n}"] = {"d": truth}
         runs[name] = {f"{name}{n}": {"d": 1.0} for n in range(60)}
     found = corrected_runs(labels, runs, "P@1", gold=gold, draws=0)
-    assert any("right on 100 % of what only a shows and 50 % of what only b shows; --per-run" in n for n in found.notes)
+    assert any(
+        "right on 100 % of what only a shows and 50 % of what only b shows; per_run=True" in n for n in found.notes
+    )
 
 
 def test_the_papers_table_2_is_refused_run_by_run() -> None:

@@ -197,7 +197,7 @@ def test_answers_of_label_studio_stand_in_lists_and_objects(tmp_path: Path, answ
 def test_a_name_says_the_format_and_columns_the_rest(tmp_path: Path) -> None:
     text = MTURK.replace("Answer.relevance", "Answer.choice").replace('"Reject"', '"Reject","Answer.other"')
     path = saved(tmp_path, text.replace('""\n', '"","z"\n'), "x.csv")
-    with pytest.raises(kt.BadInput, match=r"\(no label\).*--columns label="):
+    with pytest.raises(kt.BadInput, match=r"\(no label\).*columns=..label"):
         kt.read_judgments(path)
     labels = kt.read_judgments(path, columns="label=Answer.choice", format="mturk")
     assert labels.frame["label"].to_list() == [2.0, 1.0]

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import karat as kt
+from karat.advice import speak_command_line
 from karat.formats.kinds import kind_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -255,7 +256,7 @@ def test_a_file_that_could_hold_two_kinds_of_records_is_refused_with_both(
     tmp_path: Path, name: str, text: str, kinds: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(kt.BadInput, match=f"could be {kinds}; say it with --kind"):
+    with speak_command_line(), pytest.raises(kt.BadInput, match=f"could be {kinds}; say it with --kind"):
         kind_of(str(tmp_path / name))
 
 

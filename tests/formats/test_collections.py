@@ -13,6 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 import karat as kt
 from commands import karat
+from karat.advice import speak_command_line
 from karat.formats.kinds import kind_of
 
 CLASSIC = """<top>
@@ -243,6 +244,6 @@ def test_what_is_wrong_is_said(tmp_path: Path, read: object, name: str, text: st
     ],
 )
 def test_lines_that_could_be_two_things_are_refused_with_both(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(kt.BadInput) as error:
+    with speak_command_line(), pytest.raises(kt.BadInput) as error:
         kind_of(saved(tmp_path, text, "x.tsv"))
     assert said in str(error.value)

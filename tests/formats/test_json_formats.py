@@ -317,7 +317,7 @@ def test_evaluations_of_relevance_studio_are_runs(tmp_path: Path) -> None:
             {**IMPORTED, "judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "good"}]}]},
             'found "good"',
         ),
-        ({**IMPORTED, "query_doc_pairs": []}, "names that opensearch and quepid use; say which it is with --from"),
+        ({**IMPORTED, "query_doc_pairs": []}, "names that opensearch and quepid use; say which it is with format="),
         ({"requests": [{"id": "q", "ratings": [{"_index": "i", "rating": 1}]}]}, "request q: expected _id and rating"),
         ({"requests": [{"ratings": []}]}, "expected id and ratings of each request"),
         ({"requests": {"ratings": []}}, "expected a _rank_eval request"),

@@ -63,7 +63,7 @@ def test_other_encodings_are_refused_with_the_way_out(tmp_path: Path) -> None:
 
 def test_words_for_labels_need_their_order(tmp_path: Path) -> None:
     path = saved(tmp_path, "query,doc,label\nq1,d1,yes\nq1,d2,No\n")
-    with pytest.raises(kt.BadInput, match="name the levels, the worst first, with --scale"):
+    with pytest.raises(kt.BadInput, match="name the levels, the worst first, with scale="):
         kt.read_judgments(path)
     assert kt.read_judgments(path, scale="no,yes").frame["label"].to_list() == [1.0, 0.0]
 

@@ -36,7 +36,7 @@ def test_no_answer_is_an_answer(tmp_path: Path, cell: str) -> None:
 def test_levels_have_names_where_a_scale_gives_them(tmp_path: Path) -> None:
     path = saved(tmp_path, "query,doc,label\nq,a,Good\nq,b,bad\n")
     assert kt.read_judgments(path, scale="bad,fair,good").frame["label"].to_list() == [2.0, 0.0]
-    with pytest.raises(kt.BadInput, match="name the levels, the worst first, with --scale"):
+    with pytest.raises(kt.BadInput, match="name the levels, the worst first, with scale="):
         kt.read_judgments(path)
 
 

@@ -136,7 +136,7 @@ def test_bad_labels_are_dropped_only_on_request_and_said(tmp_path: Path) -> None
         kt.read_judgments(path, scale="0..3")
     assert str(error.value) == (
         f'{path} line 2: expected a grade of the scale 0..3, found "5" (1 more row like it); '
-        "drop it with --drop-bad-labels or extend the scale"
+        "drop it with drop_bad_labels=True or extend the scale"
     )
     judgments = kt.read_judgments(path, scale="0..3", drop_bad_labels=True)
     assert len(judgments) == 1

@@ -42,7 +42,7 @@ def test_a_table_without_a_first_line_of_names_is_told_what_to_put_there(
     assert said == (
         f'x.csv line 1: expected the names of the columns, found none that is known: "{first}"; '
         f"if this is data, put a line of names above it, such as {names}; "
-        f"if these are names, say which is which: --columns query=..."
+        'if these are names, say which is which: columns={"query": "..."}'
     )
 
 
@@ -76,7 +76,7 @@ def test_json_lines_are_not_told_of_a_first_line(tmp_path: Path) -> None:
     said = said_of(kt.read_judgments, saved(tmp_path, '{"a": "q", "b": "d"}\n', "x.jsonl"))
     assert "first line" not in said
     assert said.endswith(
-        "found a, b (no query, doc, label); name the columns so, or say which it is: --columns query=..."
+        'found a, b (no query, doc, label); name the columns so, or say which it is: columns={"query": "..."}'
     )
 
 
@@ -107,7 +107,7 @@ def test_a_run_where_labels_should_be_is_told_from_its_columns(tmp_path: Path, t
 def test_preferences_given_as_labels_are_known_as_such(tmp_path: Path) -> None:
     text = "query,left,right,choice,judge\nq1,a,b,left,ann\n"
     said = said_of(kt.read_judgments, saved(tmp_path, text, "x.csv"))
-    assert "are these preferences? Name them by --preferences" in said
+    assert "are these preferences? Give them as preferences=" in said
 
 
 def test_in_python_the_order_is_told() -> None:
@@ -155,7 +155,7 @@ def test_a_header_with_a_slip_is_told_what_it_may_mean_and_how_to_say_it(
 ) -> None:
     path = saved(tmp_path, f"{headers}\nq,d,1\n", "x.csv")
     said = said_of(read, path)
-    assert said.endswith(f"did you mean {name} by {slip}? Call it so, or say --columns {name}={slip}")
+    assert said.endswith(f'did you mean {name} by {slip}? Call it so, or say columns={{"{name}": "{slip}"}}')
     assert callable(read)
     assert len(read(path, columns={name: slip})) == 1
 
@@ -165,5 +165,5 @@ def test_a_slip_in_a_column_that_may_be_absent_is_in_the_note(tmp_path: Path) ->
     (note,) = kt.read_judgments(path).notes
     assert note.endswith(
         "kept as they are: probabilty, colour; did you mean probability by probabilty? "
-        "Call it so, or say --columns probability=probabilty"
+        'Call it so, or say columns={"probability": "probabilty"}'
     )

@@ -30,7 +30,7 @@ def test_times_come_in_their_order_however_they_are_written(times: list[str]) ->
 
 def test_a_time_that_cannot_be_read_is_refused_with_its_row_and_the_remedy() -> None:
     rows = [{"query": "q", "doc": "d", "label": 1, "time": time} for time in ("2024-02-01", "2/13/2024 10:00")]
-    with pytest.raises(BadInput, match=r'row 2: expected a time as ISO 8601 .* found "2/13/2024 10:00".*--time-format'):
+    with pytest.raises(BadInput, match=r'row 2: expected a time as ISO 8601 .* found "2/13/2024 10:00".*time_format='):
         Judgments.of(rows)
 
 

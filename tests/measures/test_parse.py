@@ -107,7 +107,7 @@ def test_names_from_other_tools_are_understood(text: str, measure: Measure) -> N
         ("nDCG10", "did you mean nDCG@10?"),
         ("ndcg5", "did you mean nDCG@5?"),
         ("MRR10", "did you mean MRR@10?"),
-        ("foo", 'there is no measure "foo"; karat measures lists all'),
+        ("foo", 'there is no measure "foo"; list(karat.measures.MEASURES) lists all'),
         ("P", "expected a cutoff, such as P@10"),
         ("P@0", "expected a whole number from 1 to 1,000,000, found 0"),
         ("P@1.5", "expected a whole number from 1 to 1,000,000, found 1.5"),

@@ -185,7 +185,7 @@ def test_a_document_with_two_chances_is_refused() -> None:
     with pytest.raises(kt.BadInput, match=r"document d of query q: expected one probability, found 0\.2"):
         kt.estimate.gold_sample.Gold.of(kt.Judgments.of(rows))
     named = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
-    with pytest.raises(kt.BadInput, match="karat plan gold --gold"):
+    with pytest.raises(kt.BadInput, match="pilot=FIRST"):
         kt.estimate.gold_sample.Gold.of(named)
     rows = [
         {"query": "q", "doc": "d", "label": label, "probability": p, "judge": "a"}

@@ -24,7 +24,7 @@ def test_a_label_far_from_all_others_is_noted_with_its_line_and_the_scale_that_r
     tmp_path: Path, slip: int
 ) -> None:
     path = written(tmp_path, [0, 1, 2, 3] * 10 + [slip] + [0] * 5)
-    said = f"{path} line 41: 1 label of {slip}, all others 0..3: a slip? --scale 0..3 refuses it"
+    said = f'{path} line 41: 1 label of {slip}, all others 0..3: a slip? scale="0..3" refuses it'
     assert kt.read_judgments(path).notes == (said,)
     with pytest.raises(kt.BadInput, match=f'line 41: expected a grade of the scale 0..3, found "{slip}"'):
         kt.read_judgments(path, scale="0..3")

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import karat as kt
+from karat.advice import speak_command_line
 from karat.formats.kinds import kind_of
 
 #: PyTerrier's documentation of its data model: queries [qid, query], documents [docid, docno], results of both.
@@ -115,5 +116,5 @@ def test_what_could_be_two_things_is_refused_with_both_names(tmp_path: Path, nam
     if " or " not in kind:
         assert kind_of(str(path)) == kind
         return
-    with pytest.raises(kt.BadInput, match=f"which could be {kind}; say it with --kind"):
+    with speak_command_line(), pytest.raises(kt.BadInput, match=f"which could be {kind}; say it with --kind"):
         kind_of(str(path))

@@ -39,7 +39,7 @@ def test_each_group_is_drawn_with_the_figures_of_compare() -> None:
 def test_a_column_that_is_not_there_is_refused_before_the_work() -> None:
     with pytest.raises(kt.BadInput, match='groups of queries by "colour"'):
         kt.report(two(), by=["colour"])
-    with pytest.raises(kt.BadInput, match="the queries' table with --queries"):
+    with pytest.raises(kt.BadInput, match="give queries with such a column"):
         kt.report(replace(two(), queries=None), by=["kind"])
 
 

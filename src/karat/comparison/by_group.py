@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.comparison.comparison import Comparison
 from karat.comparison.verdict import missing_in, with_missing
 from karat.errors import BadInput
@@ -102,7 +103,7 @@ def by_group(found: Comparison, groups: pl.DataFrame, column: str = "group") -> 
     lost = known["group"].null_count()
     if lost:
         notes.append(f"{count(lost, 'query', 'queries')} without a {column} left aside")
-        notes.append(f"the verdict over all queries counts {'it' if lost == 1 else 'them'}, too: karat compare --only")
+        notes.append(f"the verdict over all queries counts {'it' if lost == 1 else 'them'}, too{_leave_out()}")
     if lost == known.height:
         raise BadInput.at("groups of queries", expected=f"a {column} of these queries", found="none")
     rows = []
@@ -163,14 +164,14 @@ def groups_of(queries: Queries, column: str) -> pl.DataFrame:
             f'groups of queries by "{column}"',
             expected=f"a column of the queries ({', '.join(known) or 'there is none'}) or {' or '.join(RULES)}",
             found="neither",
-            remedy="" if known else "give the queries' table with --queries",
+            remedy="" if known else advise("give the queries' table with --queries", "give queries with such a column"),
         )
     if "text" not in frame.columns:
         raise BadInput.at(
             f"groups of queries by {column}",
             expected="the queries' text",
             found="none",
-            remedy="give it with --queries",
+            remedy=advise("give it with --queries", "give queries with a column text"),
         )
     rule = RULES[column]
     groups = pl.DataFrame(
@@ -195,3 +196,7 @@ def _question(text: str) -> str:
 
 
 RULES: dict[str, Callable[[str], str]] = {"length": _length, "question": _question}
+
+
+def _leave_out() -> str:
+    return advise(": karat compare --only leaves them out", "; compare rankings of the other queries to leave them out")

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.comparison.comparison import Comparison
 from karat.comparison.decision import decide
 from karat.comparison.fairness import judge_by_kind
@@ -76,7 +77,12 @@ class Comparer:
             self.lists = headed_by(self.lists, baseline)
         self.judged, self.gold, self.notes = _apart(Judgments.of(labels), None if gold is None else Judgments.of(gold))
         if self.gold is None and not isinstance(calibrate, bool):
-            raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
+            raise BadInput.at(
+                "calibrate",
+                expected="gold labels to calibrate on",
+                found="none",
+                remedy=advise("give --gold", "give gold="),
+            )
         systems = sum(len(run.systems) for run in self.lists)
         if margin is not None and systems != 2:
             raise BadInput.at("the margin", expected="two systems", found=f"{systems}")
@@ -264,14 +270,19 @@ def _chosen(method: str, has_gold: bool, queries: str) -> str:
             f"the method {method}",
             expected="gold labels of some documents",
             found="none",
-            remedy="give them with --gold, or take the labels as they are with --method plain",
+            remedy=advise(
+                "give them with --gold, or take the labels as they are with --method plain",
+                'give them with gold=, or take the labels as they are with method="plain"',
+            ),
         )
     if method == "plain" and queries == "fixed":
         raise BadInput.at(
             "the method plain for these queries only",
             expected="gold labels",
             found="labels taken as they are",
-            remedy="on fixed queries nothing about them is left to chance; give --gold, or take queries for a sample",
+            remedy="on fixed queries nothing about them is left to chance; "
+            + advise("give --gold", "give gold=")
+            + ", or take queries for a sample",
         )
     return method
 

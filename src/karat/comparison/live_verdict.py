@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from karat.advice import advise
 from karat.comparison.arrived import Arrived
 from karat.comparison.live import LOOKS, Live, State
 from karat.comparison.on_the_way import FIRST_LOOK, Clear, OnTheWay, look
@@ -171,7 +172,7 @@ def _outlook(now: OnTheWay, ahead: tuple[int, Clear] | None, arrived: Arrived, m
     if not now.known and 1.96 * math.sqrt(now.queries) > abs(now.once.difference):
         further = "gold labels of all documents would not do either, it takes more queries"
     else:
-        further = "it takes a further round (karat plan gold --gold)"
+        further = "it takes a further round " + advise("(karat plan gold --gold)", "(plan_gold with pilot=)")
     if not arrived.waiting:
         return f"For a difference of this size {further}"
     return f"The {count(arrived.waiting, 'label')} still to come will not make it clear, {stays}: {further}"

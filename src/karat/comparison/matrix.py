@@ -42,7 +42,7 @@ class Matrix:
                 f"the comparison by {scorer.measures[0]}",
                 expected="a measure whose mean over queries is an ordinary one",
                 found="a count" if scorer.measures[0].mean == "sum" else "a geometric mean",
-                remedy="compare by AP, P@10 or nDCG@10; karat score shows the others",
+                remedy=f"compare by AP, P@10 or nDCG@10; {advise('karat score', 'score')} shows the others",
             )
         scores = scorer.score_all(runs)
         judged = scorer.topics.queries["query"]

@@ -8,6 +8,7 @@ from typing import cast
 
 import polars as pl
 
+from karat.advice import advise
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, NotConverged, Undefined
 from karat.estimate.estimate import Estimate
@@ -143,7 +144,9 @@ def error_model(labels: Judgments, consensus: str) -> ErrorModel | None:
     try:
         model = MODELS[consensus](labels)
     except Undefined as error:
-        raise Undefined(f"no error model of the judges: {error}; leave out --consensus") from None
+        raise Undefined(
+            f"no error model of the judges: {error}; leave out {advise('--consensus', 'consensus=')}"
+        ) from None
     if not model.converged:
         raise NotConverged(f"{model.finding} Its labels would mislead; take the median, or another model")
     return model

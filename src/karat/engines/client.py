@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urljoin, urlsplit
 
+from karat.advice import advise
 from karat.engines.complaints import complaint_in, plain_words
 from karat.engines.engine import Engine
 from karat.engines.hits import Hits, NoHits
@@ -26,14 +27,21 @@ if TYPE_CHECKING:
 #: The largest answer that is taken; twenty documents with their texts are a thousandth of it.
 MOST_BYTES = 64_000_000
 #: No query can do better: the key, the address, or the way of asking is wrong.
-WRONG = {
-    401: "the key was refused, or none was sent: name its variable by --header 'Authorization: env:NAME'",
-    403: "the key was refused, or none was sent: name its variable by --header 'Authorization: env:NAME'",
-    404: "there is nothing at this address: see the name of the index",
-    405: "it is asked in another way: see --request",
-    406: "it wants another header: see --header",
-    415: "it wants another Content-Type: name it by --header",
-}
+WRONG = (401, 403, 404, 405, 406, 415)
+
+
+def _what_to_change(status: int) -> str:
+    """What to do about one of these statuses."""
+    header = advise("--header", "headers=")
+    if status in (401, 403):
+        named = advise("--header 'Authorization: env:NAME'", 'headers={"Authorization": "env:NAME"}')
+        return f"the key was refused, or none was sent: name its variable by {named}"
+    return {
+        404: "there is nothing at this address: see the name of the index",
+        405: f"it is asked in another way: see {advise('--request', 'request=')}",
+        406: f"it wants another header: see {header}",
+        415: f"it wants another Content-Type: name it by {header}",
+    }[status]
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,9 @@ class Manners:
         if self.ca is None:
             return not self.insecure
         if self.insecure:
-            raise BadInput("--ca would do nothing beside --insecure")
+            raise BadInput(
+                advise("--ca would do nothing beside --insecure", "ca= would do nothing beside insecure=True")
+            )
         try:
             return ssl.create_default_context(cafile=self.ca)
         except (OSError, ssl.SSLError) as error:
@@ -178,7 +188,10 @@ class HttpClient:
                 where,
                 expected="a certificate that somebody known vouches for",
                 found=reply.error.partition("failed: ")[2].partition(" (_ssl")[0] or "another",
-                remedy="name those who vouch for it by --ca FILE, or take it as it is with --insecure",
+                remedy=advise(
+                    "name those who vouch for it by --ca FILE, or take it as it is with --insecure",
+                    'name those who vouch for it by ca="FILE", or take it as it is with insecure=True',
+                ),
             )
         if 300 <= reply.status < 400:
             location = urljoin(self.engine.url, reply.headers.get("location", ""))
@@ -193,7 +206,9 @@ class HttpClient:
         if reply.unreached:
             raise BadInput.at(where, expected="a server that answers", found=plain_words(reply.error))
         if reply.status in WRONG:
-            raise BadInput.at(where, expected="an answer", found=self._said(reply), remedy=WRONG[reply.status])
+            raise BadInput.at(
+                where, expected="an answer", found=self._said(reply), remedy=_what_to_change(reply.status)
+            )
 
     def _said(self, reply: Reply) -> str:
         """What a server complains of, in a line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from karat.advice import advise
 from karat.engines.paths import at
 
 _PAGE_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
@@ -51,14 +52,14 @@ def plain_words(error: str) -> str:
     """What a library says of a connection.
 
     >>> plain_words("ConnectError: All connection attempts failed"), plain_words("ReadTimeout: ")
-    ('that no connection can be made', 'no answer in time (--timeout)')
+    ('that no connection can be made', 'no answer in time (timeout=)')
     """
     kind, _, said = error.partition(": ")
     words = {
         "ConnectError": "that no connection can be made",
         "ConnectTimeout": "that no connection can be made in time",
-        "ReadTimeout": "no answer in time (--timeout)",
-        "WriteTimeout": "no answer in time (--timeout)",
+        "ReadTimeout": f"no answer in time ({advise('--timeout', 'timeout=')})",
+        "WriteTimeout": f"no answer in time ({advise('--timeout', 'timeout=')})",
         "RemoteProtocolError": "an answer that breaks off",
         "ReadError": "an answer that breaks off",
     }

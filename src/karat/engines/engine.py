@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from karat.advice import advise
 from karat.engines import places
 from karat.engines.places import ENV, PLACE, Values
 from karat.engines.secrets import parse_headers
@@ -88,7 +89,7 @@ class Engine:
             raise BadInput("a template, headers, GET or POST and a path of hits would do nothing beside SQL")
         object.__setattr__(self, "system", self.system or self._name())
         if not self.system.strip() or not self.system.isprintable():
-            raise BadInput.at("--system", expected="a name", found=ascii(self.system))
+            raise BadInput.at(advise("--system", "system="), expected="a name", found=ascii(self.system))
 
     def _name(self) -> str:
         """A name for the engine where nobody gave one: the template's, or the host's."""
@@ -197,7 +198,7 @@ def _check_address(url: str) -> None:
             remedy='put NAME:PASSWORD into a variable and send it by the header "Authorization: Basic env:VARIABLE"',
         )
     if not fine:
-        hint = "for PostgreSQL, say what to ask it by --sql" if url.startswith("postgres") else ""
+        hint = f"for PostgreSQL, say what to ask it by {advise('--sql', 'sql=')}" if url.startswith("postgres") else ""
         there = "" if not Path(url).exists() else " (a file; engines are described in a file that ends in .toml)"
         raise BadInput.at(
             "the address",

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from karat.advice import advise
 from karat.engines.hits import Hits
 from karat.engines.kept_answers import Answer
 from karat.records import Documents, Runs
@@ -76,7 +77,10 @@ def fetched(outcomes: Sequence[Outcomes], queries: Sequence[str], depth: int) ->
         )
     documents = _documents(outcomes, queries)
     if documents.height and documents.width == 1:
-        notes.append("no title, snippet, url or text was found in the hits: name their paths by --columns")
+        notes.append(
+            "no title, snippet, url or text was found in the hits: name their paths by "
+            + advise("--columns", "columns=")
+        )
     frame = pl.DataFrame(rows, schema_overrides={"median_seconds": pl.Float64})
     return Fetched(
         frame,

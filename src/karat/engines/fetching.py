@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from karat.advice import advise
 from karat.engines.client import HttpClient, Manners
 from karat.engines.engine import Engine
 from karat.engines.engines_file import read_engines
@@ -97,7 +98,7 @@ def fetch_all(
     again = next((name for name in names if names.count(name) > 1), None)
     if not engines or again is not None:
         found = "none" if again is None else f"two called {again}"
-        raise BadInput.at("--system", expected="engines, each of a name of its own", found=found)
+        raise BadInput.at(advise("--system", "system="), expected="engines, each of a name of its own", found=found)
     asked = values_of(queries, depth)
     for engine in engines:  # a place without a value is said before anything is sent
         client_of(engine, manners, kept, next(iter(asked.values())))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from karat.advice import advise
 from karat.engines.complaints import web_page
 from karat.engines.engine import COLUMNS, Engine
 from karat.engines.paths import at
@@ -109,8 +110,12 @@ def _shape(engine: Engine, answer: Any) -> Shape:
     if len(lists) == 1:
         return plain(lists[0])
     if lists:
-        raise NoHits(f"expected one list of hits, found {' and '.join(lists)}; name the right one by --hits")
-    raise NoHits(f"expected hits of a known form, found none{_top(answer)}; name their path by --hits")
+        raise NoHits(
+            f"expected one list of hits, found {' and '.join(lists)}; name the right one by {advise('--hits', 'hits=')}"
+        )
+    raise NoHits(
+        f"expected hits of a known form, found none{_top(answer)}; name their path by {advise('--hits', 'hits=')}"
+    )
 
 
 def _top(answer: Any) -> str:
@@ -139,7 +144,10 @@ def _id(found: Any) -> str | None:
 
 
 def _no_id(place: int, row: Mapping[str, Any], paths: Iterable[str], found: Any) -> str:
-    wanted, remedy = f"expected an id in hit {place}", "name its path by --columns doc=PATH"
+    wanted, remedy = (
+        f"expected an id in hit {place}",
+        advise("name its path by --columns doc=PATH", 'name its path by columns={"doc": PATH}'),
+    )
     if found is not None:
         return f"{wanted}, a text or a whole number, found {_kind(found)}; {remedy}"
     names = ", ".join(list(map(str, row))[:8])

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from karat.advice import advise
 from karat.engines.places import ENV, names_in
 from karat.errors import BadInput
 
@@ -25,7 +26,9 @@ def parse_headers(texts: Mapping[str, str]) -> dict[str, str]:
     made = {}
     for name, value in texts.items():
         if not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name) or not isinstance(value, str) or not value.isprintable():
-            raise BadInput.at("--header", expected="NAME: VALUE, as 'Accept: application/json'", found=ascii(name))
+            raise BadInput.at(
+                advise("--header", "headers="), expected="NAME: VALUE, as 'Accept: application/json'", found=ascii(name)
+            )
         braced = _VARIABLE.sub(lambda found: f"{{{{{ENV}{found[1] or found[2]}}}}}", value.strip())
         if _SECRET.search(name) and not _VARIABLE.search(value):
             raise BadInput.at(

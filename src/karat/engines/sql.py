@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
+from karat.advice import advise
 from karat.engines.client import Manners
 from karat.engines.engine import Engine
 from karat.engines.hits import Hits, NoHits, read_hits
@@ -49,7 +50,7 @@ def bound(statement: str, values: Values) -> tuple[str, dict[str, str | int]]:
     if "query" not in used:
         found = "{{query}}" if PLACE.search(statement) else "none"
         remedy = "a query is a parameter of SQL, and is never put into its text"
-        raise BadInput.at("--sql", expected="a parameter :query", found=found, remedy=remedy)
+        raise BadInput.at(advise("--sql", "sql="), expected="a parameter :query", found=found, remedy=remedy)
     return made, used
 
 
@@ -71,7 +72,7 @@ class SqlClient:
         if parts.scheme not in ("postgresql", "postgres"):
             raise BadInput.at(
                 "the address",
-                expected="postgresql://NAME@HOST/DATABASE beside --sql",
+                expected=f"postgresql://NAME@HOST/DATABASE beside {advise('--sql', 'sql=')}",
                 found=f"{parts.scheme or 'none'}:",
             )
         #: The address without the password, which is nobody's business.
@@ -114,7 +115,9 @@ class SqlClient:
                 rows = await self._rows(made, used, depth)
                 break
             except psycopg.errors.QueryCanceled:
-                raise NoHits(f"no answer within {self.manners.timeout:g} seconds (--timeout)") from None
+                raise NoHits(
+                    f"no answer within {self.manners.timeout:g} seconds ({advise('--timeout', 'timeout=')})"
+                ) from None
             except psycopg.OperationalError as error:
                 if not self.answered or not await self._pace.again(0, attempt, self.manners.attempts, {}):
                     raise self._trouble(error) from None

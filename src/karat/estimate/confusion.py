@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.estimate.gold_sample import NO_PROBABILITY, Gold
 from karat.estimate.grades_by_rank import DEPTH, grades_by_rank
@@ -98,7 +99,12 @@ def confusion(
     check_level(level)
     judged, inside = split_gold(Judgments.of(labels), None if gold is None else Judgments.of(gold), given_stands=True)
     if inside is None:
-        raise BadInput.at("the confusion", expected="gold labels", found="none", remedy="give them with --gold")
+        raise BadInput.at(
+            "the confusion",
+            expected="gold labels",
+            found="none",
+            remedy=advise("give them with --gold", "give them with gold="),
+        )
     known, one_each = Gold.of(inside), consensus(judged, apart=())
     pair = ["query", "doc"]
     both = one_each.frame.select(*pair, "label").join(

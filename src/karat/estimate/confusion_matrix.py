@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat.advice import advise
 from karat.errors import Undefined
 from karat.records.base import count
 from karat.stats.arrays import Floats, Ints
@@ -83,7 +84,8 @@ class ConfusionMatrix:
         if len(unused):
             raise Undefined(
                 f"{whose}: documents worth {self.gains[unused[0]]:g} are among the gold labels, and no label with both "
-                "says so: how often they occur cannot be told; map grades together (karat convert --map)"
+                "says so: how often they occur cannot be told; map grades together"
+                + advise(" (karat convert --map)", "")
             )
         left, values, right = np.linalg.svd(self.shares)
         least = float(values[-1])

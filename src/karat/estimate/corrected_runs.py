@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.estimate.confusion import DRAWN_HOW, Confusion
 from karat.estimate.confusion_matrix import FEWEST_GOLD
@@ -80,7 +81,10 @@ def corrected_runs(
         trusted = None
     elif trusted is None:
         raise BadInput.at(
-            "the correction", expected="gold labels, or a confusion matrix", found="neither", remedy="give --gold"
+            "the correction",
+            expected="gold labels, or a confusion matrix",
+            found="neither",
+            remedy=advise("give --gold", "give gold="),
         )
     if per_run and trusted is None:
         raise BadInput.at("accuracies per run", expected="gold labels", found="a confusion matrix")
@@ -103,7 +107,9 @@ def _measure(measure: object) -> Linear:
             "the measure",
             expected="a sum over documents, such as P@10, DCG@10 or RBP",
             found=str(one),
-            remedy="a confusion matrix cannot correct others; karat compare --gold corrects nDCG, RR and ERR",
+            remedy="a confusion matrix cannot correct others; "
+            + advise("karat compare --gold", "compare with gold=")
+            + " corrects nDCG, RR and ERR",
         )
     return one
 
@@ -208,7 +214,7 @@ def _unlike(both: pl.DataFrame, samples: list[Sample]) -> list[str]:
             told = [f"{100 * of:.0f} % of what only {s.system} shows" for of, s in zip(share, samples, strict=True)]
             notes.append(
                 f"{UNLIKE_JUDGES}: of documents worth {worth:g} they are right on {told[0]} and "
-                f"{told[1]}; --per-run allows for that"
+                f"{told[1]}; {advise('--per-run', 'per_run=True')} allows for that"
             )
     return notes
 

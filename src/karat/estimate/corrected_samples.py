@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.estimate.confusion_matrix import matrix_notes
 from karat.estimate.corrected_result import CorrectedRuns
 from karat.estimate.rates import Rates
@@ -16,9 +17,7 @@ from karat.stats.arrays import Floats
 from karat.stats.correction import half_width, lang_reiczigel, two_sided, wilson
 
 #: What every correction by a confusion matrix takes for granted.
-ALIKE = (
-    "right where judges err alike on all documents of a grade{}; karat compare --gold does not take that for granted"
-)
+ALIKE = "right where judges err alike on all documents of a grade{}; {} does not take that for granted"
 INDEPENDENT = "independent adds the errors of both corrected scores, though one matrix corrects both: read shared"
 #: How often judges are right on documents of each kind.
 ACCURACY = {
@@ -70,7 +69,9 @@ def of_samples(
         level=level,
         draws=draws,
         seed=seed,
-        notes=tuple(dict.fromkeys([*notes, ALIKE.format(of_both)])),
+        notes=tuple(
+            dict.fromkeys([*notes, ALIKE.format(of_both, advise("karat compare --gold", "compare with gold="))])
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import Undefined
 from karat.estimate.drawn_ndcg import drawn_lists
 from karat.estimate.estimate import Estimate
@@ -86,12 +87,13 @@ def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) 
     some, every = known_queries["some"].fill_null(False), known_queries["all"].fill_null(True)
     drawn = (some & every).to_numpy()
     partly = int((some & ~every).sum())
+    plan = advise("karat plan gold --whole-queries", "plan_gold_queries")
     if partly > PARTLY * (partly + int(drawn.sum())):
         raise Undefined(
             f"{count(partly, 'query has', 'queries have')} gold labels for some of the documents, and "
             f"{int(drawn.sum()):,} for all: as if documents had been drawn, not queries, and this measure needs gold "
-            "labels for whole queries (karat plan gold --whole-queries draws them); nDCG, P, DCG, RBP, RR and ERR can "
-            "be corrected from single documents"
+            f"labels for whole queries ({plan} draws them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single "
+            "documents"
         )
     return drawn, ~(known_queries["asks"].fill_null(False) | some).to_numpy()
 
@@ -99,10 +101,11 @@ def _whole(pairs: pl.DataFrame, scorer: Scorer, gold: Gold, queries: list[str]) 
 def _refuse_drawn_documents(gold: Gold) -> None:
     """Whole queries must have been drawn, all with the same chance; single documents cannot stand for them."""
     if gold.has_probability and gold.frame["probability"].n_unique() > 1:
+        plan = advise("karat plan gold --whole-queries", "plan_gold_queries")
         raise Undefined(
             "the gold labels were drawn document by document, with different probabilities, and this measure needs "
-            "gold labels for whole queries (karat plan gold --whole-queries draws them); nDCG, P, DCG, RBP, RR "
-            "and ERR can be corrected from these"
+            f"gold labels for whole queries ({plan} draws them); nDCG, P, DCG, RBP, RR and ERR can be corrected from "
+            "these"
         )
 
 

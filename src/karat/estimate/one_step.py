@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from karat.advice import advise
 from karat.errors import Undefined
 from karat.estimate.calibration import FEWEST
 from karat.estimate.drawn import Drawn
@@ -45,8 +46,8 @@ MUCH_KNOWN = 1 / 3
 GUESSED = (
     "{:.0f} % of what may be off about the difference on these queries is the model's word about documents that no "
     "gold label could reach, and that the best list may hold: intervals were too narrow where it was so (90 % held "
-    "the truth, not 95 %). Ask about all queries (--queries-are sample), take DCG, or draw some gold labels from all "
-    "labelled documents (karat plan gold --uniform 0.2)"
+    "the truth, not 95 %). Ask about all queries ({}), take DCG, or draw some gold labels from all labelled documents "
+    "({})"
 )
 
 
@@ -134,7 +135,11 @@ def _where_the_draw_decides(made: Callable[..., Estimate], more: Floats, *, fixe
     refused = share > MOSTLY_MODEL
     if not refused[pairs].any():
         return estimate
-    why = GUESSED.format(100 * float(np.median(share[pairs][refused[pairs]])))
+    why = GUESSED.format(
+        100 * float(np.median(share[pairs][refused[pairs]])),
+        advise("--queries-are sample", 'queries="sample"'),
+        advise("karat plan gold --uniform 0.2", "plan_gold(..., uniform=0.2)"),
+    )
     if refused[pairs].all():
         raise Undefined(why)
     which = f"{count(int(refused[pairs].sum()), 'pair')} of systems without an interval: {why}"

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.estimate.confusion_matrix import ConfusionMatrix
 from karat.stats.arrays import Floats, Ints
@@ -139,7 +140,7 @@ def checked_table(table: pl.DataFrame) -> pl.DataFrame:
             expected="a row for every label, two grades or more",
             found=f"true grades {_listed(grades.to_numpy())}"
             + (f" and labels {', '.join(strange)}" if strange else ""),
-            remedy="get gold labels of every grade, or map grades together (karat convert --map)",
+            remedy="get gold labels of every grade, or map grades together" + advise(" (karat convert --map)", ""),
         )
     off = table.group_by("grade").agg(pl.col("share").sum()).filter((pl.col("share") - 1).abs() > ROUNDING)
     if off.height:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from karat.advice import advise
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
 from karat.records.result import Caution
@@ -54,8 +55,9 @@ def whole_queries(
     if n < (2 if n == asked else FEWEST):
         raise Undefined(
             f"{n} of {asked} queries {'has' if n == 1 else 'have'} gold labels for every labelled document that the "
-            f"systems show, and this measure needs whole queries: at least {min(FEWEST, max(asked, 2))} (karat plan "
-            "gold --whole-queries draws them); nDCG, P, DCG, RBP, RR and ERR can be corrected from single documents"
+            f"systems show, and this measure needs whole queries: at least {min(FEWEST, max(asked, 2))} "
+            f"({advise('karat plan gold --whole-queries', 'plan_gold_queries')} draws them); nDCG, P, DCG, RBP, RR and "
+            "ERR can be corrected from single documents"
         )
     weight = _weight(judged[drawn], gold[drawn])
     error = gold[drawn] - weight * judged[drawn]

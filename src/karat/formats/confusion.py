@@ -61,7 +61,9 @@ def _of_document(file: File) -> pl.DataFrame:
         )
     except (KeyError, TypeError, pl.exceptions.PolarsError):
         raise BadInput.at(
-            file.name, expected="what karat judges confusion --json prints", found="another document"
+            file.name,
+            expected="the JSON of a confusion table (karat judges confusion, confusion(...).to_dict())",
+            found="another document",
         ) from None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.formats.open_files import File
 from karat.formats.unbroken import unbroken
@@ -109,7 +110,7 @@ def format_of(file: File, schema: Schema) -> Format:
             file.name,
             expected="a file in one format",
             found=f"names that {', '.join(others)} and {last} use",
-            remedy="say which it is with --from (format= in Python)",
+            remedy=advise("say which it is with --from", "say which it is with format="),
         )
     if fitting:
         return (exact or fitting)[0]
@@ -124,7 +125,7 @@ def one_kind(file: File, kinds: Sequence[str]) -> str | None:
             file.name,
             expected="records of one kind",
             found=f"what could be {' or '.join(kinds)}",
-            remedy=f"say it with --kind ({', '.join(kinds)})",
+            remedy=f"{advise('say it with --kind', 'read it with the function for its kind')} ({', '.join(kinds)})",
         )
     return kinds[0] if kinds else None
 

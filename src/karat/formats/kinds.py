@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.formats import read
 from karat.formats.format import format_named, format_of
@@ -49,7 +50,8 @@ def kind_of(path: str, format: str | None = None) -> str:
         file.name,
         expected="columns that tell what it holds",
         found=", ".join(headers) + (f", which could be {' or '.join(kinds)}" if kinds else ""),
-        remedy=f"say it with --kind ({', '.join(kinds or READERS)}), or which column is which with --columns",
+        remedy=f"{advise('say it with --kind', 'read it with the function for its kind')} "
+        f"({', '.join(kinds or READERS)}), or which column is which with {advise('--columns', 'columns=')}",
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.formats.columns import read_columns
 from karat.formats.csv import refuse_empty
@@ -91,7 +92,7 @@ def _of_texts(file: File) -> str:
         file.name,
         expected="a name that tells what it holds",
         found="ids and texts, which could be queries or documents",
-        remedy="say it with --kind queries or --kind documents",
+        remedy=advise("say it with --kind queries or --kind documents", "use read_queries or read_documents"),
     )
 
 
@@ -102,7 +103,7 @@ def _of_ranks(file: File) -> str:
             file.name,
             expected="columns that tell what it holds",
             found="three, of which the last could be ranks (runs) or labels (judgments)",
-            remedy="say --kind runs, or write labels with a first line query,doc,label",
+            remedy=advise("say --kind runs", "use read_runs") + ", or write labels with a first line query,doc,label",
         )
     return "runs"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, MissingExtra
 from karat.formats.format import Format, Narrow, Rows, add_format
 from karat.formats.json_text import load_json, shown
@@ -136,7 +137,7 @@ def _holds(file: File) -> str:
         file.name,
         expected="a file that tells labels from scores",
         found=f"{EXPECTED}, which could be judgments or runs",
-        remedy="say it with --kind",
+        remedy=advise("say it with --kind", "use read_judgments or read_runs"),
     )
 
 

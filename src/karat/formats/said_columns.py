@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.formats.click_events import EVENTS
 from karat.formats.open_files import File
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
 
 #: Headers by the columns they are, `{"query": "Input.qid"}`, or as typed: `query=Input.qid,doc=Input.docid`.
 ColumnsLike: TypeAlias = Mapping[str, str] | str
-#: The option of commands.
-OPTION = "--columns"
 _KINDS = (Judgments, Runs, Preferences, Clicks, ClickLog, Queries, Documents, SessionLists, Ratings)
+
+
+def _option() -> str:
+    """Where the user said it: the option of commands, the parameter of functions."""
+    return advise("--columns", "columns=")
 
 
 @dataclass(frozen=True)
@@ -42,15 +46,16 @@ class Columns:
     shared: bool = False
 
     @classmethod
-    def of(cls, given: ColumnsLike | None, place: str = OPTION) -> Columns:
+    def of(cls, given: ColumnsLike | None, place: str = "") -> Columns:
         """What was said, in Python or as an option.
 
         >>> Columns.of("query=Input.qid, label=Answer.rel").said
         {'query': 'Input.qid', 'label': 'Answer.rel'}
         >>> Columns.of("query=a,query=b")
         Traceback (most recent call last):
-        karat.errors.BadInput: --columns: expected each column once, found query=a and query=b
+        karat.errors.BadInput: columns=: expected each column once, found query=a and query=b
         """
+        place = place or _option()
         if given is None:
             return cls()
         if not isinstance(given, str):
@@ -81,13 +86,13 @@ class Columns:
         strange = [name for name in columns.said if name not in known]
         if strange:
             names = ", ".join(dict.fromkeys(known))
-            raise BadInput.at(OPTION, expected=f"columns that karat knows ({names})", found=strange[0])
+            raise BadInput.at(_option(), expected=f"columns that karat knows ({names})", found=strange[0])
         headers = {path: headers_of(File(path)) for path in paths}
         for name, header in columns.said.items():
             if not any(_found(header, there) for there in headers.values()):
                 found = "; ".join(f"{path} with {', '.join(there)}" for path, there in headers.items() if there)
                 raise BadInput.at(
-                    OPTION, expected=f"a table with the column {header}, for {name}", found=found or "no table"
+                    _option(), expected=f"a table with the column {header}, for {name}", found=found or "no table"
                 )
         return replace(columns, shared=True)
 

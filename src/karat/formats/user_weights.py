@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.stats.arrays import Floats
 
@@ -47,4 +48,8 @@ class UserWeightsTable:
 
 def _told(at_least: int, of: int) -> str:
     """Of which users weights are; one who is not the judge is written as 1 of 0."""
-    return f"{at_least} of {of} users" if of else "a user who is not the judge (karat disagree users --weights-out)"
+    return (
+        f"{at_least} of {of} users"
+        if of
+        else "a user who is not the judge" + advise(" (karat disagree users --weights-out)", " (judges.users)")
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.formats.format import Narrow, format_ending, format_named
 from karat.formats.open_files import File, write_bytes
@@ -125,5 +126,5 @@ def _refuse_several(judgments: Judgments, kind: str, narrow: Narrow) -> None:
             f"writing {kind}",
             expected="one label for a document",
             found=f"several for {row['doc']} of query {row['query']}",
-            remedy="reduce them first with --consensus (kt.consensus), or write .csv, .jsonl or .parquet",
+            remedy=f"reduce them first with {advise('--consensus', 'consensus')}, or write .csv, .jsonl or .parquet",
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.judges.chances import hypergeometric_tail
 from karat.labels import Panel
@@ -249,7 +250,8 @@ def used(panel: Panel, min_labels: int = 2, most_labels: int | None = None, all_
     if min_labels > 2 and _most(asked) < min_labels <= _most(panel):
         raise Undefined(
             f"no document has {min_labels} labels that were asked whatever the others said: more were asked only "
-            f"where the first two {differed}, and contested documents do not speak for all (--all-labels takes them in)"
+            f"where the first two {differed}, and contested documents do not speak for all "
+            f"({advise('--all-labels', 'all_labels=True')} takes them in)"
         )
     return asked
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.records.base import count
 from karat.records.schema import CHANCE, LEAST_CHANCE
@@ -54,7 +55,9 @@ def read_sampling_probabilities(gold: pl.DataFrame, item: Sequence[str] = ("quer
             f"the gold label of document {row['doc']} of query {row['query']}",
             expected="one probability",
             found=", ".join(f"{p:.17g}" for p in twice["probability"].head(2)),
-            remedy="two rounds need one sampling probability for both together: karat plan gold --gold FIRST samples "
-            "and writes it",
+            remedy="two rounds need one sampling probability for both together: "
+            + advise(
+                "karat plan gold --gold FIRST samples and writes it", "plan_gold(..., pilot=FIRST) samples and has it"
+            ),
         )
     return labelled

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
@@ -150,7 +151,8 @@ def _named(name: str, text: str) -> tuple[type[Measure], dict[str, Any], str]:
     lower = {spelling.lower(): spelling for spelling in MEASURES}
     if plain.lower() in lower:
         return MEASURES[lower[plain.lower()]], {}, ""
-    raise BadInput(f'there is no measure "{name}"; {_near(plain, lower)}karat measures lists all')
+    every = advise("karat measures", "list(karat.measures.MEASURES)")
+    raise BadInput(f'there is no measure "{name}"; {_near(plain, lower)}{every} lists all')
 
 
 def _near(name: str, known: dict[str, str]) -> str:

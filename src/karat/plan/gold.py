@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.estimate.evidence import Evidence, further_columns
 from karat.estimate.gold_pool import pool_for, stand_in
@@ -89,7 +90,7 @@ def plan_gold(
             "the measure",
             expected="one that gold labels of single documents can correct: nDCG, P, DCG, RBP, RR, ERR",
             found=str(one),
-            remedy="others need whole queries (--whole-queries)",
+            remedy=f"others need whole queries ({advise('--whole-queries', 'plan_gold_queries')})",
         )
     size = sizes(pool, one)
     if not size.any():

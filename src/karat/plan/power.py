@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.estimate.calibration import FEWEST as MIN_GOLD_LABELS
 from karat.plan.simulated_power import (
@@ -222,14 +223,17 @@ def _check(spread: PilotVariance, shares: Sequence[float], cost_query: float | N
             what,
             expected="the gold variance with it",
             found="nothing",
-            remedy="give a pilot with --gold, or --gold-variance",
+            remedy=advise(
+                "give a pilot with --gold, or --gold-variance",
+                "give gold= to pilot_variance, or gold_variance= to PilotVariance",
+            ),
         )
     if cost_gold is not None and spread.pool is None:
         raise BadInput.at(
             "the cost of a gold label",
             expected="how many documents of a query matter with it",
             found="nothing",
-            remedy="give --pool",
+            remedy=advise("give --pool", "give pool= to PilotVariance"),
         )
 
 
@@ -369,13 +373,17 @@ def _notes(asked: _Asked, by_share: pl.DataFrame) -> list[str]:
         notes.append(f"The {there} you have detect a difference of {_detectable_now(asked):.2g} with that power.")
     if spread.model is not None:
         error = max([row or 0.0 for row in by_share["power_error"]], default=0.0)
+        analysis = advise("karat compare --gold", "compare with gold=")
         notes.append(
             f"Power is simulated: {count(asked.studies, 'study', 'studies')} per row, drawn from the pilot and "
-            f"analysed as in karat compare --gold (seed {asked.seed}; Monte-Carlo standard error of power {error:.2f})."
+            f"analysed as in {analysis} (seed {asked.seed}; Monte-Carlo standard error of power {error:.2f})."
         )
     elif gold is not None:
         notes.append(
-            "Gold labels are sampled as karat plan gold does it, and differences corrected as in karat compare."
+            advise(
+                "Gold labels are sampled as karat plan gold does it, and differences corrected as in karat compare.",
+                "Gold labels are sampled as plan_gold does it, and differences corrected as in compare.",
+            )
         )
     elif spread.gold_variance is not None:
         notes.append(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from karat.advice import advise
 from karat.comparison.matrix import Matrix
 from karat.errors import BadInput, Undefined
 from karat.estimate.evidence import Evidence, further_columns
@@ -89,7 +90,12 @@ def pilot_variance(
     if len(measures) != 1:
         raise BadInput.at("the plan", expected="one measure", found=str(len(measures)))
     if gold is None and not isinstance(calibrate, bool):
-        raise BadInput.at("calibrate", expected="gold labels to calibrate on", found="none", remedy="give --gold")
+        raise BadInput.at(
+            "calibrate",
+            expected="gold labels to calibrate on",
+            found="none",
+            remedy=advise("give --gold", "give gold="),
+        )
     lists, given = several(runs), Judgments.of(labels)
     scorer = Scorer(
         given, measures, profile=profile_named(profile), complete=not common_queries, draws=0, comparing=True
@@ -163,7 +169,10 @@ def _sd(differences: Floats) -> tuple[float, float, float]:
     if variance <= 1e-24:
         raise Undefined(
             "the two systems differ by the same on every query: how far differences vary cannot be told; "
-            "give --sd-difference from another comparison"
+            + advise(
+                "give --sd-difference from another comparison",
+                "give a standard deviation from another comparison",
+            )
         )
     sd = math.sqrt(variance)
     if n < FEW:

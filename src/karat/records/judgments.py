@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
@@ -206,7 +207,10 @@ def _is_run(frame: pl.DataFrame, source: Source) -> str:
     headers = {name.strip().lower() for name in frame.columns}
     hint = f"is this a run? The {ORDER}" if headers & {*OF_RUNS} else ""
     if headers >= {"left", "right", "choice"}:
-        hint = "are these preferences? Name them by --preferences beside labels, or give the folder that they are in"
+        hint = "are these preferences? " + advise(
+            "Name them by --preferences beside labels, or give the folder that they are in",
+            "Give them as preferences=, or read them with read_preferences",
+        )
     column = Judgments.schema.chosen(frame.columns, source.columns).get("label", "")
     if hint and column.strip().lower() == "score" and "label" not in source.columns:
         raise BadInput.at(
@@ -229,9 +233,18 @@ def _bad_label(
         source.at(row),
         expected=f"a number up to {MOST_LABEL:g} as {spelled}" if large else expected,
         found=f'"{labels[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
-        remedy="drop it with --drop-bad-labels or "
-        + ("name the levels, the worst first, with --scale" if scale is None else "extend the scale"),
+        remedy=_about_bad_labels(scale is None, source),
     )
+
+
+def _about_bad_labels(no_scale: bool, source: Source) -> str:
+    """What to do about labels that are none: in Python, a table that is no file has no reader to tell it to."""
+    if source.is_file:
+        drop = advise("drop it with --drop-bad-labels", "drop it with drop_bad_labels=True")
+        name = advise("name the levels, the worst first, with --scale", "name the levels, the worst first, with scale=")
+    else:
+        drop, name = "drop it", "give Judgments.of a scale with the names of its levels"
+    return f"{drop} or {name if no_scale else 'extend the scale'}"
 
 
 def _nameless(frame: pl.DataFrame, source: Source, notes: list[str], one_each: bool) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from karat.advice import advise
 from karat.records.base import count
 from karat.records.source import Source
 
@@ -22,7 +23,7 @@ def slip_note(labels: pl.Series, source: Source) -> str:
     """What to say of labels that may be slips; empty where none looks like one.
 
     >>> slip_note(pl.Series([0, 1, 2, 3] * 5 + [33]), Source("qrels.txt", first_line=1))
-    'qrels.txt line 21: 1 label of 33, all others 0..3: a slip? --scale 0..3 refuses it'
+    'qrels.txt line 21: 1 label of 33, all others 0..3: a slip? scale="0..3" refuses it'
     >>> slip_note(pl.Series([0, 1, 2, 3] * 5 + [-2, 4]), Source("qrels.txt"))
     ''
     """
@@ -44,7 +45,8 @@ def slip_note(labels: pl.Series, source: Source) -> str:
     strange = ", ".join(f"{one:g}" for one in value[~scale][:3]) + (", ..." if (~scale).sum() > 3 else "")
     said = f"{count(lost, 'label')} of {strange}, all others {low:g}..{high:g}: "
     said += "a slip?" if lost == 1 else "slips?"
-    return f"{source.at(row)}: {said} --scale {low:g}..{high:g} refuses {'it' if lost == 1 else 'them'}"
+    option = advise(f"--scale {low:g}..{high:g}", f'scale="{low:g}..{high:g}"')
+    return f"{source.at(row)}: {said} {option} refuses {'it' if lost == 1 else 'them'}"
 
 
 def _with_most(value: npt.NDArray[np.float64], n: npt.NDArray[np.int64], apart: float) -> npt.NDArray[np.bool_]:

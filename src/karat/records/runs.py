@@ -89,7 +89,7 @@ class Runs(Records):
                 source.name,
                 expected="a run",
                 found=f"{', '.join(headers)}, the columns of BEIR's labels",
-                remedy=hint + ". If it is a run, say --columns doc=" + headers[1],
+                remedy=f"{hint}. If it is a run, {cls.schema.say('doc', headers[1], source)}",
             )
         frame = cls.schema.conform(frame, source, hint, notes=notes)
         one_system = "system" not in frame.columns
@@ -102,7 +102,9 @@ class Runs(Records):
                     source.name,
                     expected="a column score or rank",
                     found=", ".join(headers),
-                    remedy=hint or cls.schema.slip("score", headers) or "say by which number the documents are ordered",
+                    remedy=hint
+                    or cls.schema.slip("score", headers, source)
+                    or "say by which number the documents are ordered",
                 )
             frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
         source.refuse(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from karat.advice import advise, on_command_line
 from karat.errors import BadInput
 from karat.records.base import repeats
 from karat.records.column import Column as Column
@@ -138,7 +139,7 @@ class Schema:
                 expected="the names of the columns",
                 found=f'none that is known: "{source.header}"',
                 remedy=f"if this is data, put a line of names above it, such as {self.first_line(source.separator)}; "
-                f"if these are names, say which is which: --columns {missing[0]}=...",
+                f"if these are names, say which is which: {columns_option(missing[0], '...')}",
             )
         if missing:
             raise BadInput.at(
@@ -146,10 +147,10 @@ class Schema:
                 expected=f"{self.name} with the columns {', '.join(self.required)}",
                 found=f"{', '.join(headers) or 'no columns'} (no {', '.join(missing)})",
                 remedy=hint
-                or self.slip(missing[0], frame.columns)
+                or self.slip(missing[0], frame.columns, source)
                 or "name the columns so"
                 + ("" if source.header is None else " in the first line")
-                + f", or say which it is: --columns {missing[0]}=...",
+                + self._or_say_which(missing[0], source),
             )
         for name in self.names:
             if name in frame.columns and frame[name].dtype.is_nested():
@@ -165,16 +166,32 @@ class Schema:
             notes += self.not_understood(frame.columns, source)
         return self._with_points(frame, source, notes) if source.separator == ";" else frame
 
-    def slip(self, name: str, headers: Sequence[str]) -> str:
+    def slip(self, name: str, headers: Sequence[str], source: Source | None = None) -> str:
         """What to say of a header that is nearly the column of this name; empty where none is.
 
         >>> from karat.records import Judgments
         >>> Judgments.schema.slip("label", ["query", "doc", "lable"])
-        'did you mean label by lable? Call it so, or say --columns label=lable'
+        'did you mean label by lable? Call it so'
         """
         column = next(column for column in self.columns if column.name == name)
         found = column.slip_in([header for header in headers if header not in self.names])
-        return f"did you mean {name} by {found}? Call it so, or say --columns {name}={found}" if found else ""
+        if not found:
+            return ""
+        can_say = on_command_line() or (source is not None and source.is_file)
+        return f"did you mean {name} by {found}? Call it so" + (
+            f", or say {columns_option(name, found)}" if can_say else ""
+        )
+
+    def say(self, name: str, header: str, source: Source) -> str:
+        """How to say that a header is a known column: of a file to its reader, of a table by renaming it."""
+        if source.is_file or on_command_line():
+            return f"say {columns_option(name, header)}"
+        return f"rename the column {header} to {name}"
+
+    def _or_say_which(self, name: str, source: Source, header: str = "...") -> str:
+        """Where columns can be named without renaming them, how."""
+        can_say = source.is_file or on_command_line()
+        return f", or say which it is: {columns_option(name, header)}" if can_say else ""
 
     def _with_points(self, frame: pl.DataFrame, source: Source, notes: list[str] | None) -> pl.DataFrame:
         """Numbers with points: where `;` divides cells, a comma in a number is the decimal sign."""
@@ -232,7 +249,7 @@ class Schema:
                     source.name,
                     expected=f"one column as {column.name}, {column.about}",
                     found=" and ".join([first, *others]),
-                    remedy=f"call the one that counts {column.name}, or say it with --columns {column.name}={first}",
+                    remedy=f"call the one that counts {column.name}{self._or_say_which(column.name, source, first)}",
                 )
 
     def not_understood(self, headers: Sequence[str], source: Source) -> list[str]:
@@ -245,8 +262,17 @@ class Schema:
         what = "a column that was not understood" if len(strange) == 1 else "columns that were not understood"
         said = f"{source.name}: {what}, kept as {'it is' if len(strange) == 1 else 'they are'}: {shown}"
         absent = [name for name in self.names if name not in headers]
-        slips = [slip for name in absent if (slip := self.slip(name, strange))]
+        slips = [slip for name in absent if (slip := self.slip(name, strange, source))]
         return ["; ".join([said, *slips])]
+
+
+def columns_option(name: str, header: str) -> str:
+    """The option, or parameter of a reader, that says which header is this column.
+
+    >>> columns_option("label", "lable")
+    'columns={"label": "lable"}'
+    """
+    return advise(f"--columns {name}={header}", f'columns={{"{name}": "{header}"}}')
 
 
 def _same(one: pl.Series, other: pl.Series) -> bool:

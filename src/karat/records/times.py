@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.records.base import count
 from karat.records.source import Source
@@ -93,6 +94,7 @@ def read_times(times: pl.Series, source: Source, time_format: str | None = None)
         if time_format is None
         else f"a time as {time_format}",
         found=lambda row: f'"{times[row]}"' + (f" ({count(more, 'more row')} like it)" if more else ""),
-        remedy="say how times are written with --time-format '%m/%d/%Y %H:%M' (time_format= in Python)",
+        remedy="say how times are written with "
+        + advise("--time-format '%m/%d/%Y %H:%M'", 'time_format="%m/%d/%Y %H:%M"'),
     )
     return texts.alias(times.name)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.labels import consensus
 from karat.labels.consensus import How
@@ -50,7 +51,8 @@ class Redrawn:
         if not names or not labels.has("context"):
             return None
         if len(names) % 2:
-            expected = "an even number of them: they come in pairs, as karat context labels --redraws writes them"
+            source = advise("karat context labels --redraws", "label_in_context(..., redraws=...)")
+            expected = f"an even number of them: they come in pairs, as {source} writes them"
             raise BadInput.at("the columns draw_1, draw_2, ...", expected=expected, found=str(len(names)))
         made = []
         for name in names:

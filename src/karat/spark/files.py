@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from karat.advice import advise
 from karat.errors import BadInput, MissingExtra
 from karat.formats.trec import QRELS, RUN
 from karat.records import Scale
@@ -40,7 +41,7 @@ def session_at(master: str) -> SparkSession:
     except Exception as error:
         said = str(error).strip().splitlines()
         raise BadInput.at(
-            "--spark",
+            advise("--spark", "the master of Spark"),
             expected="a master that Spark can start at",
             found=f"{master} ({said[0] if said else 'no answer'})",
         ) from None

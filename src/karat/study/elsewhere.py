@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from karat.advice import advise
+
 #: Beside karat.db, with the place of the other database; it goes into no copy and no backup.
 MARK = "karat.db-elsewhere"
 #: Windows has no such flag.
@@ -46,5 +48,5 @@ def elsewhere(folder: Path, database: str | None) -> list[str]:
         return []
     return [
         f"this study was last served from {place}, and {folder / 'karat.db'} has nothing that was said there: name it "
-        f"with --database, or delete {folder / MARK} if the folder counts again"
+        f"with {advise('--database', 'database=')}, or delete {folder / MARK} if the folder counts again"
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, MissingExtra
 from karat.formats.study_folder import within
 from karat.labels import GOLD
@@ -80,7 +81,9 @@ def check_there(folder: Path, database: str | None) -> None:
             str(folder) if database is None else "the database",
             expected="a file with what karat serve or karat import collected",
             found=f"no {file.name}: nothing was collected here",
-            remedy=f"name {'it with --database, if the study is kept elsewhere' if database is None else 'another'}",
+            remedy=f"name it with {advise('--database', 'database=')}, if the study is kept elsewhere"
+            if database is None
+            else "name another",
         )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput
 from karat.formats import (
     read_clicks,
@@ -111,7 +112,7 @@ class Study:
         if place is not None and not place.is_dir():
             raise BadInput.at(str(folder), expected="the folder of a study", found="no folder of that name")
         if place is None and database is not None:
-            raise BadInput.at("--database", expected="the study's folder beside it", found="none")
+            raise BadInput.at(advise("--database", "database="), expected="the study's folder beside it", found="none")
         served = read_study(place) if place is not None and (place / DESIGN).is_file() else None
         asked = {"labels": _paths(labels), "gold": gold, "preferences": preferences}
         held = _held(served, place, database, [kind for kind, files in asked.items() if files])
@@ -128,7 +129,11 @@ class Study:
             return found if served is None else replace(found, rules=served.rules)
 
         if gold_scale is not None and gold is None and (place is None or only_file(place, "gold") is None):
-            raise BadInput.at("--gold-scale", expected="gold labels in a file of their own (--gold)", found="none")
+            raise BadInput.at(
+                advise("--gold-scale", "gold_scale="),
+                expected=f"gold labels in a file of their own ({advise('--gold', 'gold=')})",
+                found="none",
+            )
         judged, trusted, files, notes = _judged(place, _paths(labels), gold, held, read, from_format)
         named = {"queries": queries, "documents": documents, "preferences": preferences, "clicks": clicks}
         paths = {
@@ -269,7 +274,7 @@ def _judged(
     """The labels of a study, gold apart, the files that they stand in, and what to say of it."""
     paths = named or files_of(place, "labels")
     if format is not None and not paths:
-        raise BadInput.at("--from", expected="a file of labels", found="none")
+        raise BadInput.at(advise("--from", "format="), expected="a file of labels", found="none")
     each = [read(path, format) for path in paths]
     labels = groups_together(each, paths) if each else _judgments(held, "labels")
     gold_path = only_file(place, "gold") if named_gold is None else str(named_gold)

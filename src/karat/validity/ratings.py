@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.records import Judgments, LabelsLike, Ratings, Result, Runs, SessionLists
 from karat.records.base import count
@@ -97,7 +98,11 @@ def against_ratings(
     frame = rows.with_columns(pl.Series(name, column) for name, column in found.columns().items())
     frame = frame.with_columns(pl.lit(rating).alias("rating"))
     if by is None and "user" in told.frame.columns and told.frame["user"].n_unique() < told.frame.height:
-        notes.append('searches of one user count as independent here; by="user" (--resample user) resamples users')
+        notes.append(
+            "searches of one user count as independent here; "
+            + advise("--resample user", 'by="user"')
+            + " resamples users"
+        )
     if frame["spearman"].is_nan().any():
         notes.append("no correlation where a measure or the rating has the same value in all sessions")
     shown = ("measure", "lists", "spearman", "kendall", "p", "p_adjusted", "n")
