@@ -24,6 +24,7 @@ from karat.records.base import count
 
 #: So many bytes are looked through at a time.
 NEAR = 1 << 18
+RETURN = b"\r"
 #: Every so many bytes are looked at to see whether there are blank lines by the thousand.
 BLANK_SAMPLE = 16
 #: So many blank lines in a row are counted, not read one by one.
@@ -125,8 +126,10 @@ def _single_separators(file: File, separator: bytes, other: bytes) -> int | None
 
 def _has_blank_lines(signs: npt.NDArray[np.uint8]) -> bool:
     """Whether many blank lines stand together: two samples in a row tell where to look."""
-    samples = signs[::BLANK_SAMPLE] == NEWLINE[0]
-    return bool((samples[1:] & samples[:-1]).any()) and NEWLINE * BLANK_SAMPLE in signs.tobytes()
+    samples = (signs[::BLANK_SAMPLE] == NEWLINE[0]) | (signs[::BLANK_SAMPLE] == RETURN[0])
+    if not (samples[1:] & samples[:-1]).any():
+        return False
+    return any(ends * (BLANK_SAMPLE // len(ends)) in signs.tobytes() for ends in (NEWLINE, RETURN + NEWLINE))
 
 
 def newlines(lines: bytes) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import polars as pl
 
 from karat.advice import advise
 from karat.errors import BadInput
+from karat.formats.blank_lines import refuse_blank_lines
 from karat.formats.open_files import File
 from karat.formats.unbroken import unbroken
 from karat.records import Records, Source
@@ -19,6 +21,7 @@ from karat.registry import Registry
 
 #: The rows of a file with the columns that it names, and where they stand.
 Rows = tuple[pl.DataFrame, Source]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Narrow:
     columns: frozenset[str] = frozenset()
     #: Whether it has a place for the answers of several judges, and for answers without a label.
     several: bool = False
+    #: Whether reading takes no time for blank lines, however many there are.
+    skips_blank_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class Format:
     #: The kind of records that a file holds, where its columns do not say.
     holds: Callable[[File], str | None] = lambda file: None
     only: str = ""
+    #: Whether a file is text; a table of bytes has no lines.
+    has_lines: bool = True
     #: What begins so is no file, but what the format finds by this name.
     prefix: str = ""
 
@@ -88,9 +95,24 @@ FORMATS: Registry[Format] = Registry("format", "karat.formats", home="karat.form
 
 def add_format(format: Format, owner: str) -> None:
     """Register a format; `owner` is the module that defines it. Whatever its readers stumble over is bad input."""
-    safe = {kind: replace(n, read=n.read and unbroken(n.read)) for kind, n in format.records.items()}
-    read = None if format.read is None else unbroken(format.read)
+    safe = {
+        kind: replace(n, read=n.read and _safe(n.read, format.has_lines and not n.skips_blank_lines))
+        for kind, n in format.records.items()
+    }
+    read = None if format.read is None else _safe(format.read, format.has_lines)
     FORMATS.register(format.name, replace(format, read=read, records=safe), owner)
+
+
+def _safe(read: Callable[..., T], takes_blank_lines: bool) -> Callable[..., T]:
+    """A reader that refuses what it cannot read, and too many blank lines where it takes up every one."""
+
+    @wraps(read)
+    def checked(file: File, *given: object, **named: object) -> T:
+        if takes_blank_lines:
+            refuse_blank_lines(file)
+        return read(file, *given, **named)
+
+    return unbroken(checked)
 
 
 def format_of(file: File, schema: Schema) -> Format:

@@ -88,6 +88,7 @@ add_format(
         "ir_datasets",
         read_documents,
         read_from=(),
+        has_lines=False,
         records={
             Judgments: Narrow(read_qrels),
             Queries: Narrow(read_queries),

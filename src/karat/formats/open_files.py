@@ -30,6 +30,9 @@ STRANGE = {
     b"\xfd7zXZ": "a file packed with xz; unpack it first, for example with xz -dc",
     b"BZh": "a file packed with bzip2; unpack it first, for example with bzip2 -dc",
     b"PK\x03\x04": "a zip archive or spreadsheet; save it as CSV",
+    b"ARROW1": "an Arrow or Feather file; save it as Parquet",
+    b"Obj\x01": "an Avro file; save it as Parquet",
+    b"SQLite format 3\0": "an SQLite database; export its table as CSV",
     b"\xff\xfe": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
     b"\xfe\xff": "text in UTF-16; convert it with iconv -f utf-16 -t utf-8",
 }

@@ -47,6 +47,7 @@ add_format(
         write_parquet,
         (".parquet", ".pq"),
         sniff=lambda file, schema: file.head.startswith(b"PAR1"),
+        has_lines=False,
     ),
     __name__,
 )

@@ -116,8 +116,12 @@ add_format(
         "trec",
         read_csv,
         records={
-            Judgments: Narrow(read_qrels, write_qrels, frozenset({"query", "doc", "label", "subtopic"})),
-            Runs: Narrow(read_run, write_run, frozenset({"system", "query", "doc", "rank", "score"})),
+            Judgments: Narrow(
+                read_qrels, write_qrels, frozenset({"query", "doc", "label", "subtopic"}), skips_blank_lines=True
+            ),
+            Runs: Narrow(
+                read_run, write_run, frozenset({"system", "query", "doc", "rank", "score"}), skips_blank_lines=True
+            ),
         },
         holds=_holds,
     ),

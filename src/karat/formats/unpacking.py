@@ -25,8 +25,8 @@ UNPACKED = ("unpacked bytes", "is this the file that you meant?")
 
 def most_bytes() -> int:
     """How many bytes a packed file or a pipe may have once unpacked: a quarter of the machine's memory, or as asked."""
-    said = _limit_set()
-    if said:
+    if is_limit_set():
+        said = os.environ[VARIABLE].strip()
         if not said.isdecimal() or not int(said):
             raise BadInput.at(VARIABLE, expected="a number of bytes, such as 8000000000", found=f'"{said}"')
         return int(said)
@@ -36,9 +36,9 @@ def most_bytes() -> int:
         return GENEROUS
 
 
-def _limit_set() -> str:
-    """The limit that the user set, as text; empty where there is none."""
-    return os.environ.get(VARIABLE, "").strip()
+def is_limit_set() -> bool:
+    """Whether the user set a limit."""
+    return bool(os.environ.get(VARIABLE, "").strip())
 
 
 def unpacked(data: bytes, name: str) -> bytes:
@@ -63,7 +63,7 @@ def unpacked_parts(stream: IO[bytes], head: bytes, name: str, size: int) -> Iter
 
     A file read in parts need not fit into memory, so that only a limit that the user set bounds what it unpacks to.
     """
-    most = most_bytes() if head.startswith(PACKED) and _limit_set() else None
+    most = most_bytes() if head.startswith(PACKED) and is_limit_set() else None
     try:
         parts = iter(partial(_opened(stream, head).read, size if most is None else min(size, most + 1)), b"")
         first = _once(next(parts, b""), name)
