@@ -162,3 +162,26 @@ def test_who_says_what_nearly_all_say_is_not_flagged_for_one_grade() -> None:
     result = judge_table(judgments)
     assert (result.frame["most_used_share"] >= 0.95).any()
     assert not result.frame["one_grade"].any()
+
+
+def test_without_gold_a_bad_majority_goes_unseen_and_a_note_says_so() -> None:
+    """22 of 25 answer at random: nobody is called a spammer, and the output says why that proves nothing."""
+    judgments, gold = crowd(0, random=22)
+    found = judge_table(judgments)
+    assert not found.frame["likely_spammer"].fill_null(False).any()
+    (note,) = [note for note in found.notes if note.startswith("no gold labels")]
+    assert note == (
+        "no gold labels: judges are compared with each other, so if most of them answer at random, none of them is "
+        "found; give gold="
+    )
+    some = judge_table(judgments, gold=gold.frame.head(250))
+    assert (
+        "gold labels for 50% of the documents: if most judges answer at random, some of them are missed"
+    ) in some.notes
+    assert not any("answer at random" in note for note in judge_table(judgments, gold=gold).notes)
+
+
+def test_half_of_the_gold_labels_miss_some_of_a_bad_majority() -> None:
+    judgments = [crowd(seed, random=22) for seed in range(10)]
+    half = [called(one, Judgments.of(gold.frame.sample(fraction=0.5, seed=0))) for one, gold in judgments]
+    assert 0.7 <= sum(sum(flags[:22]) for flags in half) / 220 <= 0.97

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from karat.advice import advise
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import drawn_gold
 from karat.judges.dawid_skene import dawid_skene
@@ -24,6 +25,8 @@ from karat.stats.correction import wilson
 from karat.stats.kappas import label_counts
 from karat.stats.many import benjamini_hochberg
 
+#: With gold labels for a greater share of the documents spammers are found wherever judges have enough labels.
+MOSTLY_GOLD = 0.9
 #: How many judges a sentence names.
 MOST_NAMES = 5
 
@@ -236,6 +239,21 @@ def _finding(table: _Table, signal: Signal, lenient: Leniency) -> str:
     return f"{finding}; {' and '.join(ends)}."
 
 
+def _yardstick(panel: Panel) -> list[str]:
+    """A note on the spammers that cannot be found, as there are gold labels for some documents only or for none."""
+    labelled = np.unique(panel.item)
+    share = float((panel.gold[labelled] >= 0).mean())
+    if share == 0:
+        return [
+            "no gold labels: judges are compared with each other, so if most of them answer at random, none of them is "
+            f"found; {advise('give --gold', 'give gold=')}"
+        ]
+    if share > MOSTLY_GOLD:
+        return []
+    percent = f"{share:.0%}" if share >= 0.01 else "under 1%"
+    return [f"gold labels for {percent} of the documents: if most judges answer at random, some of them are missed"]
+
+
 def _notes(table: _Table, lenient: Leniency, signal: Signal, fewest: int) -> list[str]:
     notes = []
     panel = table.panel
@@ -251,6 +269,7 @@ def _notes(table: _Table, lenient: Leniency, signal: Signal, fewest: int) -> lis
             f"{count(unclear, 'judge')} of {int((~table.crowds).sum()):,} with labels too few (under {fewest}) or too "
             "unclear to tell whether they looked at the documents"
         )
+    notes += _yardstick(panel)
     drifting = benjamini_hochberg(lenient.drift_p) <= 0.05
     order = "time" if panel.timed else "the order of the rows, as no time is known"
     if drifting.any():
