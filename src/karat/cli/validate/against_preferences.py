@@ -192,7 +192,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     click.argument("runs", metavar="[RUN...]", nargs=-1),
     options.measure(several=True, otherwise=", ".join(CORRELATION)),
     options.profile,
-    click.option("--common-queries", is_flag=True, help="Leave out queries for which a system has no ranking."),
+    options.common_queries,
     options.seed,
     options.scored,
     examples="""karat validate correlation qrels.txt runs/*.run -m nDCG@10,P@10,AP

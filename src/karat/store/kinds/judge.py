@@ -28,8 +28,9 @@ def _check(row: Row, at: str) -> None:
 def _rows(row: Row) -> list[dict[str, Any]]:
     """A label, and one for each graded aspect.
 
-    A label is about the document; whether the judge opened the page stands beside it. Only labels collected elsewhere
-    have a surface, where they came with one. The comment of somebody who could not tell is the reason.
+    A label is about the document; whether the judge opened the page stands beside it. Only labels of tasks that grade
+    snippet and page have a surface, and labels collected elsewhere that came with one. The comment of somebody who
+    could not tell is the reason.
     """
     said = {
         "surface": row["more"].get("surface"),
