@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -325,3 +327,16 @@ def test_a_field_with_a_text_may_be_empty_but_a_choice_may_not() -> None:
     assert form.read('{"grade": "1"}') == {"grade": "1", "reason": ""}
     with pytest.raises(NotAnswered, match="expected grade"):
         form.read('{"reason": "so"}')
+
+
+def test_stored_answers_are_for_their_owner_alone(tmp_path: Path) -> None:
+    """They quote prompts and documents. What SQLite keeps beside the file (-wal, -shm) is as closed."""
+    mask = os.umask(0)
+    try:
+        store = AnswerStore(tmp_path / "answers.db", made=True)
+        store.add(ASKED_ONCE, RawAnswer(ASKED_ONCE.key, 200, "{}"))
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+        store.close()
+    finally:
+        os.umask(mask)
+    assert modes == dict.fromkeys(("answers.db", "answers.db-wal", "answers.db-shm"), 0o600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -185,10 +186,31 @@ def test_the_lead_sees_which_platform_id_was_given_which_code(served_with_platfo
 def test_a_platforms_frame_shows_judges_their_pages_and_nobody_the_leads(served_with_platform: Any) -> None:
     browser = served_with_platform.client()
     framed = browser.get("/preview").headers["content-security-policy"]
-    assert "frame-ancestors https://*.mturk.com" in framed
+    sites = framed.partition("frame-ancestors ")[2].split()
+    assert {"https://worker.mturk.com", "https://workersandbox.mturk.com"} <= {*sites}
+    assert all(re.fullmatch(r"https://[a-z]+\.mturk\.com", site) for site in sites), "no wildcard, no site of others"
     for page in ("/lead", "/signin"):
         assert browser.get(page).headers["content-security-policy"].endswith("frame-ancestors 'none'")
 
 
 def test_a_study_that_is_not_on_a_platform_lets_nobody_in_from_there(served: Any) -> None:
     assert served.client().get("/enter?PROLIFIC_PID=p").headers["location"] == "/message?about=closed"
+
+
+def test_study_toml_names_the_sites_that_may_frame_the_pages(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        f'id = "{uuid4().hex}"\ntitle = "Framed"\n[platform]\nmturk = true\nframe_ancestors = ["https://crowd.example.org"]\n'
+    )
+    study = read_study(str(tmp_path)).study
+    store = Store.open(str(tmp_path / "karat.db"), study)
+    policy = TestClient(create_app(study, store)).get("/preview").headers["content-security-policy"]
+    store.close()
+    assert policy.endswith("frame-ancestors https://crowd.example.org")
+
+
+@pytest.mark.parametrize(
+    "site", ["https://*.amazonaws.com", "*", "https:", "https://a.example/path", "https://a.example; script-src *", ""]
+)
+def test_a_frame_ancestor_is_one_site_by_its_whole_name(site: str) -> None:
+    with pytest.raises(BadInput, match="frame_ancestors: expected sites by their whole names, such as https://worker"):
+        Platform(frame_ancestors=(site,))

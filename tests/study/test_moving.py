@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import stat
 import threading
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 from uuid import uuid4
 
@@ -313,3 +317,85 @@ def test_an_empty_id_is_filled_in_when_a_study_moves(tmp_path: Path) -> None:
     copy_study(str(folder), str(tmp_path / "copied"))
     with study_at(folder) as old, study_at(tmp_path / "copied") as new:
         assert tables(new) == tables(old)
+
+
+def zipped(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        warnings.simplefilter("ignore")  # of names that stand twice
+        for name, data in members:
+            archive.writestr(name, data, zipfile.ZIP_DEFLATED)
+    return path
+
+
+def test_restore_counts_bytes_while_it_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """150 MB of zeros are 150 kB packed, also where the archive says that they are few."""
+    bomb = zipped(tmp_path / "bomb.zip", ("study.toml", b""), ("karat.db", bytes(150_000_000)))
+    assert bomb.stat().st_size < 200_000
+    done = karat("restore", str(bomb), str(tmp_path / "new"))
+    assert done.returncode == 2
+    assert "bomb.zip: expected a backup of karat, of at most 100,000,000 unpacked bytes, found more" in done.stderr
+    monkeypatch.setattr("karat.study.moving._check_members", lambda archive, members: None)
+    assert karat("restore", str(bomb), str(tmp_path / "new")).returncode == 2
+    assert not (tmp_path / "new").exists()
+    monkeypatch.undo()
+    monkeypatch.setenv("KARAT_MAX_BYTES", "1000")
+    small = zipped(tmp_path / "small.zip", ("study.toml", bytes(2000)))
+    assert "at most 1,000 unpacked bytes" in karat("restore", str(small), str(tmp_path / "new")).stderr
+
+
+def link() -> zipfile.ZipInfo:
+    made = zipfile.ZipInfo("runs/a.run")
+    made.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return made
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ([(link(), b"/etc/passwd")], "expected plain files, found runs/a.run, a link or a device"),
+        ([("/etc/x", b"")], "expected files of one folder, found /etc/x"),
+        ([("runs/../../x", b"")], "expected files of one folder"),
+        ([("c:/x", b"")], "expected files of one folder"),
+        ([("a\\b", b"")], "expected files of one folder"),
+        ([("study.toml", b"1"), ("study.toml", b"2")], "expected each file once"),
+        ([("a", b"1"), ("a/b", b"2")], "expected each file once"),
+        ([(f"runs/{n}", b"") for n in range(11)], "of at most 10 files, found 11"),
+    ],
+)
+def test_restore_takes_plain_files_of_one_folder_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, members: list[tuple[str, bytes]], words: str
+) -> None:
+    monkeypatch.setattr("karat.study.moving.MAX_MEMBERS", 10)
+    done = karat("restore", str(zipped(tmp_path / "b.zip", *members)), str(tmp_path / "new"))
+    assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["b.zip"], "nothing is left"
+
+
+def test_a_damaged_backup_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Any byte may be wrong: lengths, names, checksums, the packed bytes, the sign that there is a password."""
+    random = Random("damaged backup")
+    text = "".join(random.choice("abcdef") for _ in range(3000)).encode()
+    whole = zipped(tmp_path / "b.zip", ("study.toml", text), ("karat.db", text)).read_bytes()
+    for number in range(300):
+        data = bytearray(whole)
+        for _ in range(random.choice([1, 3])):
+            data[random.randrange(len(data))] = random.randrange(256)
+        (tmp_path / "b.zip").write_bytes(bytes(data))
+        done = karat("restore", str(tmp_path / "b.zip"), str(tmp_path / f"new{number}"))
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
+
+
+def test_a_restored_database_is_for_its_owner_alone(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "study")
+    with study_at(folder) as store:
+        lived(store)
+    back_up(str(folder), str(tmp_path / "b.zip"))
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        names = archive.namelist()
+    assert {"study.toml", "karat.db"} <= {*names}
+    mask = os.umask(0)
+    try:
+        restore(str(tmp_path / "b.zip"), str(tmp_path / "new"))
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "new" / "karat.db").stat().st_mode) == 0o600

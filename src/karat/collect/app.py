@@ -21,7 +21,7 @@ from karat.collect.beside import Beside
 from karat.collect.description import describe
 from karat.collect.hosts import OwnHosts
 from karat.collect.live_figure import LiveFigure
-from karat.collect.people import Forbidden, NotSignedIn, TooMany
+from karat.collect.people import MTURK_SITES, Forbidden, NotSignedIn, TooMany
 from karat.collect.webhooks import Webhooks
 from karat.errors import BadInput, KaratError, Undefined
 from karat.records.design import StudyDesign
@@ -139,8 +139,8 @@ class Guard:
     def __init__(self, app: ASGIApp, *, study: StudyDesign, secure: bool) -> None:
         self.app = app
         mturk = study.platform.mturk
-        outer = "https://*.mturk.com https://*.mturkcontent.com https://*.amazonaws.com" if mturk else "'none'"
-        forms = "'self' https://www.mturk.com https://workersandbox.mturk.com" if mturk else "'self'"
+        outer = " ".join(study.platform.framing_sites) or "'none'"
+        forms = " ".join(["'self'", *(MTURK_SITES if mturk else ())])
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
             f"font-src 'self'; frame-src 'self'; base-uri 'none'; form-action {forms}; frame-ancestors "

@@ -211,7 +211,7 @@ def check_csrf(running: AppState, request: Request, role: str, given: str | None
 
 def set_cookie(running: AppState, response: Response, role: str, token: str) -> None:
     """Hand a session to the browser; scripts cannot read it."""
-    framed = running.study.platform.mturk and running.secure  # MTurk shows the study inside its own page
+    framed = running.study.platform.framing_sites and running.secure  # MTurk shows the study inside its own page
     response.set_cookie(
         cookie_name(running, role),
         token,

@@ -62,6 +62,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "completion_code": (str,),
         "tasks": (int,),
         "prolific_studies": (list,),
+        "frame_ancestors": (list,),
     },
     "snippet": {"levels": (list,), "question": (str,)},
     # Of models, by their names: dollars for a million tokens of questions and of answers, and when that was so.
@@ -250,7 +251,10 @@ def _platform(said: Mapping[str, Any], file: str) -> Platform:
             raise BadInput.at(file, expected="texts in prolific_studies", found=str(studies))
         if not said.get("prolific"):
             raise BadInput.at(file, expected="prolific = true where prolific_studies are named", found="none")
-    return Platform(**{**said, "prolific_studies": tuple(studies or ())})
+    sites = said.get("frame_ancestors", [])
+    if not all(isinstance(site, str) for site in sites):
+        raise BadInput.at(file, expected="texts in frame_ancestors", found=str(sites))
+    return Platform(**{**said, "prolific_studies": tuple(studies or ()), "frame_ancestors": tuple(sites)})
 
 
 def _webhook(said: Mapping[str, Any] | None) -> Webhook | None:

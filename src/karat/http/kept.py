@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from karat.errors import BadInput
@@ -16,6 +18,10 @@ class Kept:
         place = self._place = str(path)
         if place != ":memory:" and not made and not Path(place).is_file():
             raise BadInput.at(place, expected="a store of answers", found="no file of that name")
+        if place != ":memory:":
+            with suppress(OSError):  # a place that cannot be written is told in better words on opening
+                # Answers quote documents and prompts: for the owner alone. SQLite's files beside it follow suit.
+                os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
         try:
             # One thread at a time uses it, though it may be another than the one that opened it (`workers.done`).
             self._connection = sqlite3.connect(place, timeout=30, isolation_level=None, check_same_thread=False)

@@ -92,6 +92,19 @@ class Rules:
                 raise BadInput.at(f"the rule {name}", expected=expected, found=str(value))
 
 
+#: The sites of MTurk that show an external question in a frame: to workers, and to requesters who look at it, in the
+#: marketplace and its sandbox. www.mturk.com is what MTurk itself names as the site to submit to.
+MTURK_FRAMES = (
+    "https://worker.mturk.com",
+    "https://workersandbox.mturk.com",
+    "https://www.mturk.com",
+    "https://requester.mturk.com",
+    "https://requestersandbox.mturk.com",
+)
+#: A site: a scheme and a whole name, without a path or a wildcard.
+ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Platform:
     """How judges of Prolific and MTurk come in, and what they take back."""
@@ -103,8 +116,23 @@ class Platform:
     tasks: int = 0
     #: The ids of Prolific's studies from which people may come; none means any.
     prolific_studies: tuple[str, ...] = ()
+    #: The sites that may show judges' pages in a frame, such as https://worker.mturk.com; MTurk's where it is used.
+    frame_ancestors: tuple[str, ...] = ()
+
+    @property
+    def framing_sites(self) -> tuple[str, ...]:
+        """The sites that may show judges' pages in a frame."""
+        return self.frame_ancestors or (MTURK_FRAMES if self.mturk else ())
 
     def __post_init__(self) -> None:
+        for site in self.frame_ancestors:
+            if not ORIGIN.fullmatch(site):
+                raise BadInput.at(
+                    "[platform] frame_ancestors",
+                    expected="sites by their whole names, such as https://worker.mturk.com",
+                    found=f'"{site[:100]}"',
+                    remedy="leave out paths and *",
+                )
         _text("[platform] completion_code", self.completion_code or "-", 80)
         if not 0 <= self.tasks <= 1_000_000:
             raise BadInput.at("[platform] tasks", expected="0 (all of them) or more", found=str(self.tasks))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 import zipfile
+import zlib
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from karat.errors import BadInput, MissingExtra
 from karat.formats.study_folder import keep_id, read_study
+from karat.formats.unpacking import VARIABLE, is_limit_set, most_bytes
 from karat.records.base import count
 from karat.study.from_database import check_there
 
@@ -23,8 +27,15 @@ if TYPE_CHECKING:
 DATABASE = "karat.db"
 #: What judges said, and who they are, is for the owner alone.
 OWNER = 0o600
-#: A file whose size is more than so many times that of the archive is no backup.
-MOST_TIMES = 1000
+#: A backup unpacks to so many times its size at most, or to so many bytes where it is small. Deflate packs nothing
+#: tighter than 1032 to 1; databases and texts 5 to 20 to 1.
+MAX_RATIO, MIN_LIMIT_BYTES = 100, 100_000_000
+#: So many files are in a backup at most.
+MAX_MEMBERS = 100_000
+#: So many bytes are unpacked at a time.
+PART_BYTES = 1 << 20
+#: On systems that have it: no file is written through a link.
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 def copy_study(folder: str, to: str, *, database: str | None = None) -> Copied:
@@ -177,21 +188,62 @@ def _refuse_filled(target: Path) -> None:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """The files of an archive, each inside the folder."""
+    """The files of an archive, each inside the folder; bytes are counted while they are unpacked."""
     try:
         with zipfile.ZipFile(archive) as packed:
-            if sum(file.file_size for file in packed.infolist()) > MOST_TIMES * max(archive.stat().st_size, 1 << 20):
-                raise BadInput.at(
-                    str(archive), expected="a backup of karat", found="an archive that unpacks without end"
-                )
+            _check_members(archive, packed.infolist())
+            left = _max_bytes(archive)
             for file in packed.infolist():
-                name = PurePosixPath(file.filename)
-                if name.is_absolute() or ".." in name.parts or "\\" in file.filename:
-                    raise BadInput.at(str(archive), expected="files of one folder", found=file.filename)
-            packed.extractall(target)
-        if (target / DATABASE).is_file():  # an archive keeps no rights
-            (target / DATABASE).chmod(OWNER)
+                place = target / file.filename
+                if file.is_dir():
+                    place.mkdir(parents=True, exist_ok=True)
+                    continue
+                place.parent.mkdir(parents=True, exist_ok=True)
+                # An archive keeps no rights, and the database is for the owner alone from its first byte.
+                mode = OWNER if file.filename.startswith(DATABASE) else 0o666
+                opened = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW, mode)
+                with packed.open(file) as source, os.fdopen(opened, "wb") as out:
+                    while part := source.read(PART_BYTES):
+                        left -= len(part)
+                        if left < 0:
+                            raise _too_large(archive)
+                        out.write(part)
     except FileNotFoundError:
+        if archive.exists():
+            raise
         raise BadInput(f"{archive}: no such file") from None
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+    except FileExistsError as error:
+        raise BadInput.at(str(archive), expected="each file once", found=f"{error.filename} twice") from None
+    # zlib.error: damaged bytes; RuntimeError: a password; NotImplementedError: another way of packing
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
         raise BadInput.at(str(archive), expected="a backup of karat (zip)", found=str(error)) from None
+
+
+def _check_members(archive: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Refuse an archive with too many files, or with one that is no plain file inside the folder."""
+    if len(members) > MAX_MEMBERS:
+        found = f"{len(members):,}"
+        raise BadInput.at(str(archive), expected=f"a backup of karat, of at most {MAX_MEMBERS:,} files", found=found)
+    if sum(file.file_size for file in members) > _max_bytes(archive):
+        raise _too_large(archive)
+    for file in members:
+        name = PurePosixPath(file.filename)
+        kind = stat.S_IFMT(file.external_attr >> 16)
+        if name.is_absolute() or ".." in name.parts or "\\" in file.filename or ":" in str(name)[:2] or not name.parts:
+            raise BadInput.at(str(archive), expected="files of one folder", found=file.filename)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise BadInput.at(str(archive), expected="plain files", found=f"{file.filename}, a link or a device")
+
+
+def _max_bytes(archive: Path) -> int:
+    """As many bytes as a backup may unpack to."""
+    return most_bytes() if is_limit_set() else max(MIN_LIMIT_BYTES, MAX_RATIO * archive.stat().st_size)
+
+
+def _too_large(archive: Path) -> BadInput:
+    return BadInput.at(
+        str(archive),
+        expected=f"a backup of karat, of at most {_max_bytes(archive):,} unpacked bytes",
+        found="more",
+        remedy=f"is this the file that you meant? Set {VARIABLE} to allow more",
+    )
