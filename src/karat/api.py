@@ -111,4 +111,5 @@ from karat.reports import Report as Report
 from karat.reports import report as report
 from karat.scoring import Scores as Scores
 from karat.study import Study as Study
+from karat.validity import compare_rankings as compare_rankings
 from karat.validity import interleave as interleave

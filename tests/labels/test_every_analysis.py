@@ -94,6 +94,7 @@ ANALYSES: dict[str, Analysis] = {
     "judges.order_effects": lambda j, w: judges.order_effects(j),
     "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
     "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
+    "validity.compare_rankings": lambda j, w: kt.compare_rankings(j, _lists(j, w), ["nDCG@5"], draws=0).frame,
     "validity.agreement": lambda j, w: validity.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
     "kt.consensus": lambda j, w: kt.consensus(j, apart=()),
     "kt.score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,

@@ -23,15 +23,27 @@ def tau_ap(truth: npt.ArrayLike, estimate: npt.ArrayLike) -> float:
     (ICTIR 2017).
     """
     x, y = np.asarray(truth, np.float64), np.asarray(estimate, np.float64)
-    n = len(x)
-    if n < 2 or np.isnan(x).any() or np.isnan(y).any():
-        return np.nan
-    right = _right_above(x, y)
-    above, size = (y > y[:, None]).sum(axis=1), (y == y[:, None]).sum(axis=1)
+    return tau_ap_rows(x[None, :], y[None, :]).item()
+
+
+def tau_ap_rows(truth: Floats, estimate: Floats) -> Floats:
+    """AP correlation of each row of estimates with the same row of true scores, as `tau_ap` has it.
+
+    >>> tau_ap_rows(np.array([[3.0, 2.0, 1.0]] * 2), np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]])).tolist()
+    [1.0, -1.0]
+    """
+    n = truth.shape[1]
+    if n < 2:
+        return np.full(len(truth), np.nan)
+    over = estimate[:, None, :] > estimate[:, :, None]
+    right = (np.sign(truth[:, None, :] - truth[:, :, None]) * over).sum(axis=2)
+    above, size = over.sum(axis=2), (estimate[:, None, :] == estimate[:, :, None]).sum(axis=2)
     # The mean of 1 / (items above) over the places that a tied item may take; the first place has none above.
     inverse = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n))])
-    weight = (inverse[above + size - 1] - inverse[np.maximum(above - 1, 0)]) / size
-    return float((right * weight).sum() / (n - 1))
+    weight = (inverse[np.maximum(above + size - 1, 0)] - inverse[np.maximum(above - 1, 0)]) / np.maximum(size, 1)
+    unknown = np.isnan(truth).any(axis=1) | np.isnan(estimate).any(axis=1)
+    found: Floats = np.where(unknown, np.nan, (right * weight).sum(axis=1) / (n - 1))
+    return found
 
 
 def tau_ap_b(one: npt.ArrayLike, two: npt.ArrayLike) -> float:
@@ -58,10 +70,3 @@ def _one_way(truth: Floats, estimate: Floats) -> float:
     right = (above & (truth > truth[:, None])).sum(axis=1)
     below = number > 0
     return float((2 * right[below] / number[below] - 1).mean()) if below.any() else np.nan
-
-
-def _right_above(truth: Floats, estimate: Floats) -> Floats:
-    """Of the items strictly above each in the estimate, those that are above in truth less those that are below."""
-    above = estimate > estimate[:, None]
-    found: Floats = (np.sign(truth - truth[:, None]) * above).sum(axis=1)
-    return found

@@ -49,6 +49,19 @@ def kendall(x: npt.ArrayLike, y: npt.ArrayLike, times: npt.ArrayLike | None = No
     return _ratio(agree, np.sqrt(_pairs(weights, above**2) * _pairs(weights, higher**2)), weights.sum(axis=1) ** 2)
 
 
+def kendall_rows(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau_b of each row of one table with the same row of another.
+
+    >>> kendall_rows(np.array([[1.0, 2, 3, 4], [1, 1, 1, 1]]), np.array([[1.0, 3, 2, 4]] * 2)).round(4).tolist()
+    [0.6667, nan]
+    """
+    above, higher = (np.sign(values[:, :, None] - values[:, None, :]) for values in (x, y))
+    agree = (above * higher).sum(axis=(1, 2))
+    return _ratio(
+        agree, np.sqrt((above**2).sum(axis=(1, 2)) * (higher**2).sum(axis=(1, 2))), np.full(len(x), x.shape[1] ** 2.0)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class RankCorrelations:
     """The rank correlations of many columns with one, column by column."""

@@ -10,6 +10,7 @@ from karat.validity.interleaving import Interleaving, interleave
 from karat.validity.measure_correlation import matrix, measure_correlation
 from karat.validity.paper_layout import as_printed
 from karat.validity.paper_tables import agreement_tables
+from karat.validity.ranking_agreement import compare_rankings
 from karat.validity.ratings import against_ratings
 from karat.validity.reason_model import ReasonModel, learn_reasons
 from karat.validity.reasons import reason_table, reasons_by_rules
@@ -35,6 +36,7 @@ __all__ = [
     "agreement_tables",
     "as_printed",
     "click_labels",
+    "compare_rankings",
     "document_agreement",
     "fit_measure",
     "human_ceiling",

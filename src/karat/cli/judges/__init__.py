@@ -16,6 +16,7 @@ judges = LazyGroup(
             "distribution": "How groups use the scale, and whether they differ in it.",
             "bias": "Queries and documents that judges rate too high or too low.",
             "order": "Whether what was judged before moves a label.",
+            "rankings": "Whether labels rank systems as gold labels do.",
             "llm": "Whether to use an LLM as a judge, and with how many gold labels.",
         }
     },

@@ -10,6 +10,7 @@ from karat import judges as analysis
 from karat.cli import options
 from karat.cli.judges.judged import Judged, features, of_labels
 from karat.cli.judges.llm import llm as llm
+from karat.cli.named_measures import measures_named
 from karat.cli.option_values import OneOf
 from karat.cli.outputs import keep_inputs, write_csv
 from karat.cli.part import every_part, part
@@ -20,6 +21,7 @@ from karat.judges.agreement_tests import agreement_with_tests
 from karat.judges.gold_errors import Target
 from karat.records import Judgments, Result
 from karat.records.names import OF_ANSWERS_OF_LLMS
+from karat.validity.ranking_agreement import compare_rankings
 
 #: Features of yes or no, which the regression of the errors is on; a domain or a length would fill the page.
 SPLITS = ("wikipedia", "query_in_url", "root_url", "navigational")
@@ -292,6 +294,31 @@ def order(given: Judged) -> Tables:
     what it is above or below gold, or the others' labels of the same document.
     """
     return {"Order": analysis.order_effects(given.judgments, given.gold, level=given.level)}
+
+
+@part(
+    of_labels(
+        options.gold,
+        options.runs,
+        options.measure(several=True, otherwise="nDCG@10"),
+        options.profile,
+        options.resampling,
+    ),
+    examples="""karat judges rankings llm.csv --gold nist.qrels --runs runs.csv
+karat judges rankings gpt.qrels llama.qrels --gold nist.qrels --runs a.run --runs b.run --runs c.run -m nDCG@10,P@10
+karat judges rankings llm.csv --gold nist.qrels --runs runs.csv --plot tau.svg --latex""",
+)
+def rankings(given: Judged, measure: tuple[str, ...], profile: str) -> Tables:
+    """Kendall's tau and AP correlation of the systems' means by labels and by gold labels.
+
+    A row for each judge and measure, with bootstrap intervals over queries, over all systems and over the top third by
+    gold. The gold labels are of all documents that count, not of a sample. Each label set is scored on its own scale.
+    """
+    if not given.lists:
+        raise BadInput("runs are needed: give three systems or more with --runs")
+    names = measures_named(measure) or ["nDCG@10"]
+    found = compare_rankings(given.judgments, given.lists, names, gold=given.gold, profile=profile, **given.chance)
+    return {"Rankings": found}
 
 
 EXAMPLES = """\b
