@@ -44,8 +44,8 @@ FUNCTIONS: list[Callable[[Any, Any], object]] = [
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(
     ("labels", "runs"),
-    [(RUNS, LABELS), (TWO, QRELS), (RUNS.frame, LABELS.frame), ([RUNS], LABELS)],
-    ids=["records", "dictionaries by system", "frames", "a list of runs"],
+    [(RUNS, LABELS), (TWO, QRELS), (RUNS.frame, LABELS.frame), ([RUNS], LABELS), (RUN, {"a": QRELS, "b": QRELS})],
+    ids=["records", "dictionaries by system", "frames", "a list of runs", "dictionaries of numbers"],
 )
 def test_runs_in_place_of_labels_are_refused_everywhere(
     function: Callable[[Any, Any], object], labels: object, runs: object

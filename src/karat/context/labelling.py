@@ -14,6 +14,7 @@ from karat.errors import BadInput
 from karat.records import Documents, Judgments, LabelsLike, Result, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.records.swapped import refuse_swapped
 from karat.stats import FEWEST
 
 #: Where a label in context may come from, the best first.
@@ -85,6 +86,7 @@ def label_in_context(
         raise BadInput.at("the value", expected="grade or expected", found=f'"{value}"')
     predictor, allowed = predictor_named(model), ALLOWED[source_named(source)]
     judgments, runs = Judgments.of(judgments), joined(runs)
+    refuse_swapped(judgments, runs)
     documents = None if documents is None else Documents.of(documents)
     graded = Graded.of(judgments)
     notes = list(graded.notes)
@@ -155,6 +157,7 @@ def context_sources(labels: LabelsLike, runs: RunsLike, *, depth: int = 10) -> R
     predicted is a comparison of judges with a model, too.
     """
     labels, runs = Judgments.of(labels), joined(runs)
+    refuse_swapped(labels, runs)
     if "context" not in labels.frame.columns:
         raise BadInput.at(
             "the labels",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -29,7 +30,8 @@ MTEB = "mteb_model_meta"
 def read_labels(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
     """Judgments from `{query: {document: label}}`."""
     frame, source = _frame(file, "label")
-    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+    made = Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+    return replace(made, is_unnamed=True)
 
 
 def read_run(file: File, ranks: bool = True) -> Runs:

@@ -125,6 +125,8 @@ def match_batches(
     systems: dict[str, None] = {}
     parts: list[Lists] = []
     for runs in batches:
+        if not systems:
+            topics.refuse_swapped(runs)
         systems |= dict.fromkeys(runs.systems)
         parts.append(_match(runs, topics, profile))
     lists = _joined(parts)

@@ -13,12 +13,13 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.measures.gains import Gains
-from karat.records import Judgments, Queries
+from karat.records import Judgments, Queries, Runs
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.records.contexts import paths
 from karat.records.runs import SPREAD
 from karat.records.scale import nothing_below
+from karat.records.swapped import refuse_swapped_rows
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 
@@ -57,6 +58,7 @@ class Topics:
     _labels: pl.DataFrame
     _weights: Queries | None
     _user_weights: UserWeights | None
+    _is_unnamed: bool = False
     _memo: dict[Any, Any] = field(default_factory=dict)
 
     def docs_of(self, some: Ints) -> pl.DataFrame:
@@ -124,12 +126,18 @@ class Topics:
             _labels=frame,
             _weights=weights,
             _user_weights=user_weights,
+            _is_unnamed=labels.is_unnamed,
         )
 
     @property
     def has_subtopics(self) -> bool:
         """Whether some label is of a subtopic."""
         return "subtopic" in self._labels.columns and self._labels["subtopic"].is_not_null().any()
+
+    def refuse_swapped(self, runs: Runs) -> None:
+        """Refuse labels that are scores beside runs that are labels, where no column says which is which."""
+        if self._is_unnamed:
+            refuse_swapped_rows(self._labels, runs)
 
     def known(self, gains: Gains) -> Gains:
         """The gains as a table where they are estimated from how users disagree."""

@@ -25,6 +25,7 @@ from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
 from karat.records.schema import DIFFERENCES, SCORES
+from karat.records.swapped import refuse_swapped
 from karat.scoring import Scorer
 from karat.stats.arrays import Bools, Floats
 from karat.stats.draw import draw
@@ -211,7 +212,9 @@ def _study(
 ) -> tuple[Runs, Scorer, list[str]]:
     """The runs as one, a scorer for the labels, and the judged queries that any (or all) of them answer."""
     lists = joined(runs)
-    scorer = Scorer(Judgments.of(labels), [measure], profile=profile_named(profile), draws=0)
+    judged = Judgments.of(labels)
+    refuse_swapped(judged, lists)
+    scorer = Scorer(judged, [measure], profile=profile_named(profile), draws=0)
     keys = lists.blocks.keys.join(scorer.topics.queries, on="query", how="semi")
     everywhere = keys.group_by("query").len().filter(pl.col("len") >= (len(lists.systems) if common_queries else 1))
     queries = everywhere["query"].sort().to_list()

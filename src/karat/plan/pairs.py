@@ -13,6 +13,7 @@ from karat.measures import P, parse_measure
 from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined
+from karat.records.swapped import refuse_swapped
 from karat.scoring import Scorer
 
 #: The differences that the paper asks for, down to the depth that is shown.
@@ -62,7 +63,8 @@ def select_pairs(
     wanted = {f"{name}@{depth}": value for name, value in LEAST.items()} if least is None else dict(least)
     _refuse(wanted, depth, hopeless, relevant_gap, most)
     measures = [parse_measure(name) for name in wanted]
-    labels = Judgments.of(labels)
+    labels, lists = Judgments.of(labels), joined(runs)
+    refuse_swapped(labels, lists)
     if any(measure.diverse for measure in measures) and not labels.has("subtopic"):
         diverse = next(str(measure) for measure in measures if measure.diverse)
         raise BadInput.at(
@@ -71,7 +73,6 @@ def select_pairs(
             found=", ".join(labels.frame.columns),
             remedy="ask for a difference in another measure, such as nDCG@10=0.1",
         )
-    lists = joined(runs)
     if len(lists.systems) < 2:
         raise BadInput.at("the runs", expected="two systems or more to pair", found=", ".join(lists.systems) or "none")
     scorer = Scorer(labels, [P @ depth, *measures], draws=0)

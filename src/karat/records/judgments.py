@@ -14,6 +14,7 @@ from karat.advice import advise
 from karat.errors import BadInput
 from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
+from karat.records.column import plain
 from karat.records.design import Rules
 from karat.records.label_slips import slip_note
 from karat.records.scale import Scale
@@ -48,6 +49,8 @@ class Judgments(Records):
     scale: Scale | None = None
     #: How many labels were asked for, and when a further one, where a study says it.
     rules: Rules | None = None
+    #: Whether no column says that these are labels: `{query: {doc: number}}`, or a table with a column `score`.
+    is_unnamed: bool = False
 
     schema: ClassVar[Schema] = Schema(
         "judgments",
@@ -93,7 +96,9 @@ class Judgments(Records):
         if isinstance(data, Mapping) and any(is_table(given) for given in data.values()):
             expected = "a table or {query: {doc: label}}"
             raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
-        return cls.check(frame_of(from_nested(data, "label"), "the judgments"), scale=scale)
+        columns = from_nested(data, "label")
+        made = cls.check(frame_of(columns, "the judgments"), scale=scale)
+        return made if columns is data else replace(made, is_unnamed=True)
 
     @classmethod
     def check(
@@ -115,6 +120,7 @@ class Judgments(Records):
         source = source or Source("the judgments")
         notes = [*source.notes]
         spelled = cls.schema.spelled(frame.columns, source.columns)
+        header = cls.schema.chosen(frame.columns, source.columns).get("label", "")
         frame = cls.schema.named(frame, source, _is_run(frame, source), notes)
         if "label" in frame.columns:
             labels, bad = _read_labels(frame["label"], scale)
@@ -142,7 +148,8 @@ class Judgments(Records):
             text = pl.col(name).str.strip_chars()
             text = text if name == "context" else text.str.to_lowercase()
             frame = frame.with_columns(pl.when(text != "").then(text).alias(name))
-        return cls(_nameless(frame, source, notes, one_each), tuple(notes), scale)
+        is_unnamed = plain(header) == "score" and "label" not in source.columns
+        return cls(_nameless(frame, source, notes, one_each), tuple(notes), scale, is_unnamed=is_unnamed)
 
     @property
     def top(self) -> float | None:

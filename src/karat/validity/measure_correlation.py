@@ -15,6 +15,7 @@ from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.result import Caution
 from karat.records.runs import joined
+from karat.records.swapped import refuse_swapped
 from karat.scoring import Scorer
 from karat.stats.ap_correlation import tau_ap, tau_ap_b
 from karat.stats.arrays import Floats
@@ -68,6 +69,7 @@ def measure_correlation(
     if len(wanted) < 2:
         raise BadInput.at("the measures", expected="two or more to compare", found=str(len(wanted)))
     judged, lists = Judgments.of(labels), joined(runs)
+    refuse_swapped(judged, lists)
     if len(lists.systems) < FEWEST_SYSTEMS:
         raise Undefined(
             f"a rank correlation of measures needs {FEWEST_SYSTEMS} systems or more, not {len(lists.systems)}"
