@@ -18,6 +18,7 @@ from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
 from karat.records.base import count
 from karat.records.column import plain
+from karat.records.judgments import OF_CLICKS
 from karat.records.names import LABEL
 
 #: How Quepid's export begins, and what a grade may be in a table that another tool or a person made.
@@ -64,7 +65,11 @@ def has_judges(file: File) -> bool:
     if file.ending not in (".csv", ".tsv") or len(names) < (3 if quepid else 4):
         return False
     known = Judgments.schema.chosen(names)
-    if known.keys() != {"query", "doc"} or {"rank", "score", "system"} & {*names}:
+    if (
+        known.keys() != {"query", "doc"}
+        or {"rank", "score", "system"} & {*names}
+        or {*map(plain, names)} & {*OF_CLICKS}
+    ):
         return False
     return (quepid and (len(names) > 3 or _is_person(file.first_line))) or (len(names) > 3 and _hold_grades(file))
 

@@ -26,7 +26,9 @@ def read_qrels(file: File, scale: Scale | None = None, drop_bad_labels: bool = F
     frame, source = rows_of_qrels(file, numbers=scale is None)
     if (frame["subtopic"] == frame["subtopic"][0]).all():
         frame = frame.drop("subtopic")
-    return Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+    return Judgments.check(
+        frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True, is_trec=True
+    )
 
 
 def rows_of_qrels(file: File, *, numbers: bool = False) -> Rows:

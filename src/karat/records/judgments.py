@@ -17,6 +17,7 @@ from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_
 from karat.records.column import plain
 from karat.records.design import Rules
 from karat.records.label_slips import slip_note
+from karat.records.mixed_scales import scale_notes, unjudged_note
 from karat.records.scale import Scale
 from karat.records.schema import OF_ANSWERS, Column, Schema
 from karat.records.source import Source
@@ -30,6 +31,12 @@ NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 #: What of a document a judge may have seen.
 PAGE, SNIPPET = "page", "snippet"
 SURFACES = (PAGE, SNIPPET)
+
+#: Columns of clicks and of what else users did, which are no labels.
+OF_CLICKS = (
+    *("click", "clicks", "clicked", "impression", "impressions", "views", "satisfied", "satisfied_clicks", "ctr"),
+    *("click_through_rate", "add_to_cart", "purchases", "orders", "conversions"),
+)
 
 #: Columns that runs have and judgments do not.
 OF_RUNS = ("rank", "system", "run", "run_id", "runid", "tag")
@@ -110,12 +117,14 @@ class Judgments(Records):
         drop_bad_labels: bool = False,
         time_format: str | None = None,
         one_each: bool = False,
+        is_trec: bool = False,
     ) -> Judgments:
         """Judgments from a frame; `BadInput` names the first row that breaks a rule.
 
         With `drop_bad_labels`, labels that are none are dropped, counted, and noted. `time_format` says how times are
         written that are not ISO 8601. Labels of one document without a judge are different people's, unless the
-        format has one label for a document (`one_each`): then a second one is an error if it differs.
+        format has one label for a document (`one_each`): then a second one is an error if it differs. In TREC's qrels
+        (`is_trec`) a label of -1 is a grade, and nothing is said of it.
         """
         source = source or Source("the judgments")
         notes = [*source.notes]
@@ -143,6 +152,9 @@ class Judgments(Records):
             if scale is None and (slip := slip_note(frame["label"], source)):
                 notes.append(slip)
         frame = cls.schema.conform(frame, source, spelled=spelled, notes=[], time_format=time_format)
+        if scale is None:
+            notes += scale_notes(frame, source)
+            notes += [note] if not is_trec and (note := unjudged_note(frame, source)) else []
         # Overall, OVERALL and "overall " are one aspect to everybody who writes them.
         for name in {"aspect", "context"} & {*frame.columns}:
             text = pl.col(name).str.strip_chars()
@@ -219,6 +231,10 @@ def _is_run(frame: pl.DataFrame, source: Source) -> str:
             "Give them as preferences=, or read them with read_preferences",
         )
     column = Judgments.schema.chosen(frame.columns, source.columns).get("label", "")
+    clicks = [name for name in frame.columns if plain(name) in OF_CLICKS]
+    if clicks and not column:
+        make = advise("karat clicks", "kt.click_labels_by_rank")
+        hint = f"{', '.join(clicks)} are about clicks: make labels of a log with {make}, or leave these columns out"
     if hint and column.strip().lower() == "score" and "label" not in source.columns:
         raise BadInput.at(
             source.name,
