@@ -133,3 +133,62 @@ def test_a_line_break_in_what_is_typed_is_a_blank(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,doc,label\nq,d,1\n")
     done = karat("convert", str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--columns", "query=a,\rdoc=doc")
     assert (done.returncode, kt.read_judgments(tmp_path / "y.csv").frame["query"].to_list()) == (0, ["q"])
+
+
+GOLD = "query,doc,rel,grade,probability\nq1,d1,0,3,1\nq1,d2,0,0,1\nq2,d3,0,2,1\n"
+LABELS = "query,doc,rel\nq1,d1,1\nq1,d2,0\nq2,d3,1\n"
+RUN = "q1 Q0 d1 1 2 a\nq2 Q0 d3 1 2 a\n"
+
+
+def test_a_role_before_a_dot_is_about_its_tables_only(tmp_path: Path) -> None:
+    labels, gold = saved(tmp_path, LABELS, "labels.csv"), saved(tmp_path, GOLD, "gold.csv")
+    for said in ("gold.label=grade", "label=rel,gold.label=grade", {"gold.label": "grade", "labels.label": "rel"}):
+        study = Study.load(labels=labels, gold=gold, columns=said)
+        assert study.gold is not None
+        assert study.gold.frame["label"].to_list() == [3.0, 0.0, 2.0]
+        assert study.judged.frame["label"].to_list() == [1.0, 0.0, 1.0]
+    assert kt.read_judgments(gold, columns="gold.label=grade").frame["label"].to_list() == [3.0, 0.0, 2.0]
+
+
+def test_a_study_folder_knows_the_roles_of_its_files(tmp_path: Path) -> None:
+    saved(tmp_path, LABELS.replace("doc", "id"), "judgments.csv")
+    saved(tmp_path, GOLD, "gold.csv")
+    (tmp_path / "runs").mkdir()
+    saved(tmp_path / "runs", "query,id,doc,s\nq1,x,d1,2\nq2,y,d3,1\n", "a.csv")
+    study = Study.load(tmp_path, columns="labels.doc=id,gold.label=grade,runs.score=s")
+    assert study.gold is not None
+    assert study.gold.frame["label"].to_list() == [3.0, 0.0, 2.0]
+    assert study.judged.frame["doc"].to_list() == ["d1", "d2", "d3"]
+    assert study.runs[0].frame["doc"].to_list() == ["d1", "d3"]
+
+
+def test_commands_take_roles_before_a_dot(tmp_path: Path) -> None:
+    labels, gold = saved(tmp_path, LABELS, "labels.csv"), saved(tmp_path, GOLD, "gold.csv")
+    run = saved(tmp_path, "query,doc,s,score\nq1,d1,1,9\nq1,d2,2,1\nq2,d3,1,1\n", "mine.csv")
+    words = ["score", labels, run, "-m", "RR", "--draws", "0", "--json", "--columns"]
+    assert '"value": 0.75' in karat(*words, "runs.score=s").stdout  # d2 first
+    assert '"value": 1.0' in karat(*words, "runs.score=score").stdout
+    done = karat("judges", "gold", labels, "--gold", gold, "--json", "--columns", "gold.label=grade")
+    assert done.returncode == 0, done.stderr
+    assert "found rel and grade" in karat("judges", "gold", labels, "--gold", gold).stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("truth.label=grade", "--columns: expected before the dot one of labels, gold, runs"),
+        ("gold.score=grade", "--columns: expected columns of gold (query, doc, label"),
+        ("gold.label=grades", "expected a table of gold with the column grades, for gold.label, found"),
+        ("labels.label=grade", "expected a table of labels with the column grade, for labels.label, found"),
+        ("runs.score=grade", "expected a table of runs with the column grade, for runs.score, found no table"),
+    ],
+)
+def test_roles_and_headers_that_match_nothing_are_refused(tmp_path: Path, said: str, words: str) -> None:
+    labels, gold = saved(tmp_path, LABELS, "labels.csv"), saved(tmp_path, GOLD, "gold.csv")
+    done = karat("score", labels, saved(tmp_path, RUN, "a.run"), "--gold", gold, "-m", "RR", "--columns", said)
+    assert done.returncode == 2
+    assert words in done.stderr
+    with pytest.raises(kt.BadInput):
+        Study.load(labels=labels, gold=gold, columns=said)
+    with pytest.raises(kt.BadInput, match="columns: expected columns of judgments"):
+        kt.read_judgments(labels, columns={"runs.score": "rel"})

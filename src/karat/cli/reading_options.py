@@ -29,20 +29,31 @@ def columns(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--columns",
         metavar="COLUMN=HEADER,...",
-        help="Which column is which, as doc=docno,label=rel.",
+        help="Which column is which, e.g. doc=docno,label=rel; in one kind of table: gold.label=grade.",
     )
     made: Callable[..., Any] = option(with_columns)
     return made
 
 
-def files_among(typed: Mapping[str, Any]) -> list[str]:
-    """The files among what was typed, and those in the folders among it."""
-    from karat.formats.said_columns import tables_in
+def files_among(typed: Mapping[str, Any]) -> dict[str, str]:
+    """The files among what was typed, and those in the folders among it, with what each is read for where it is known.
 
-    words = [value for given in typed.values() for value in (given if isinstance(given, tuple) else (given,))]
-    paths = [word for word in words if isinstance(word, str) and (word == "-" or Path(word).is_file())]
-    folders = [Path(word) for word in words if isinstance(word, str) and word and Path(word).is_dir()]
-    return [*paths, *(file for folder in folders for file in tables_in(folder))]
+    Labels may be typed without an option in many places, so that only other options tell for sure.
+    """
+    from karat.formats.said_columns import ROLES, tables_in
+
+    words = [
+        (name, word) for name, given in typed.items() for word in (given if isinstance(given, tuple) else (given,))
+    ]
+    found = dict[str, str]()
+    for name, word in words:
+        if not isinstance(word, str) or not word:
+            continue
+        if word == "-" or Path(word).is_file():
+            found.setdefault(word, name if name in ROLES else "")
+        elif Path(word).is_dir():
+            found |= tables_in(Path(word))
+    return found
 
 
 def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -74,7 +74,7 @@ def parts_of(file: File, ranks: bool, threads: int = 1) -> Iterator[Runs] | None
 
 def follows_scores(file: File) -> bool:
     """Whether the scores of a file order its lists, whatever its positions say: in TREC run files."""
-    return format_of(file, Runs.schema).name == "trec" and not said_of(None).may_be_in(file)
+    return format_of(file, Runs.schema).name == "trec" and not said_of(None).may_be_in(file, Runs.schema)
 
 
 def whole_lists(file: File) -> Iterator[File]:

@@ -199,7 +199,7 @@ def _read(
     file, schema, said = File(str(path)), schema or kind.schema, said_of(columns)
     found = format_of(file, schema) if name is None else format_named(name)
     read = found.records[kind].read if kind in found.records else None
-    if read is None or said.may_be_in(file):
+    if read is None or said.may_be_in(file, schema):
         return said.named_in(found.rows(file, schema.name), schema)
     records: R = read(file, *given)
     return records

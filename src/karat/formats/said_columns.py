@@ -2,6 +2,7 @@
 
 `kt.read_judgments("results.csv", columns={"query": "Input.qid"})` is about one table, and the header must be there. A
 command, or a study, reads several: then what was said holds for every table that has the header, and one of them must.
+`gold.label=grade` is about the gold labels only, and counts there before `label=relevance`, which is about all tables.
 """
 
 from __future__ import annotations
@@ -29,7 +30,21 @@ if TYPE_CHECKING:
 
 #: Headers by the columns they are, `{"query": "Input.qid"}`, or as typed: `query=Input.qid,doc=Input.docid`.
 ColumnsLike: TypeAlias = Mapping[str, str] | str
-_KINDS = (Judgments, Runs, Preferences, Clicks, ClickLog, Queries, Documents, SessionLists, Ratings)
+#: What a table is read for, with the kinds of records that it may hold: what may stand before a dot.
+ROLES: dict[str, tuple[Schema, ...]] = {
+    "labels": (Judgments.schema,),
+    "gold": (Judgments.schema,),
+    "runs": (Runs.schema,),
+    "preferences": (Preferences.schema,),
+    "clicks": (Clicks.schema, ClickLog.schema, EVENTS),
+    "queries": (Queries.schema,),
+    "subtopics": (SUBTOPICS,),
+    "documents": (Documents.schema,),
+    "lists": (SessionLists.schema,),
+    "ratings": (Ratings.schema,),
+}
+#: What the files of a study's folder are read for, by the beginnings of their names.
+_IN_FOLDERS = {"judgments": "labels", "qrels": "labels", **{name: name for name in ROLES}}
 
 
 def _option() -> str:
@@ -44,6 +59,8 @@ class Columns:
     said: Mapping[str, str] = field(default_factory=dict)
     #: Whether it was said of several tables at once, so that each has some of the headers.
     shared: bool = False
+    #: The names of files that hold gold labels, which look like other labels.
+    gold_files: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, given: ColumnsLike | None, place: str = "") -> Columns:
@@ -77,52 +94,73 @@ class Columns:
         return cls(said)
 
     @classmethod
-    def of_files(cls, given: ColumnsLike | None, paths: Iterable[str]) -> Columns:
-        """What was said of several files: refused where no kind of table has the column, or no file the header."""
+    def of_files(cls, given: ColumnsLike | None, files: Mapping[str, str]) -> Columns:
+        """What was said of several files: refused where no kind of table has the column, or no file the header.
+
+        `files` says what each is read for, as far as it is known: a role, or nothing.
+        """
         columns = cls.of(given)
         if not columns.said:
             return columns
-        known = [name for kind in _KINDS for name in kind.schema.names] + SUBTOPICS.names + EVENTS.names
-        strange = [name for name in columns.said if name not in known]
-        if strange:
-            names = ", ".join(dict.fromkeys(known))
-            raise BadInput.at(_option(), expected=f"columns that karat knows ({names})", found=strange[0])
-        headers = {path: headers_of(File(path)) for path in paths}
+        headers = {path: headers_of(File(path)) for path in files}
         for name, header in columns.said.items():
-            if not any(_found(header, there) for there in headers.values()):
-                found = "; ".join(f"{path} with {', '.join(there)}" for path, there in headers.items() if there)
+            role, _, column = name.rpartition(".")
+            _refuse_unknown(name, role, column)
+            meant = {path: there for path, there in headers.items() if not role or files[path] in (role, "")}
+            if not any(_found(header, there) for there in meant.values()):
+                found = "; ".join(f"{path} with {', '.join(there)}" for path, there in meant.items() if there)
+                what = "a table" if not role else f"a table of {role}"
                 raise BadInput.at(
-                    _option(), expected=f"a table with the column {header}, for {name}", found=found or "no table"
+                    _option(), expected=f"{what} with the column {header}, for {name}", found=found or "no table"
                 )
-        return replace(columns, shared=True)
+        gold = frozenset(File(path).name for path, role in files.items() if role == "gold")
+        return replace(columns, shared=True, gold_files=gold)
 
     def named_in(self, rows: Rows, schema: Schema) -> Rows:
         """The rows of a table, with what was said of its columns."""
         frame, source = rows
+        roles = self._roles(source.name, schema)
         said = {name: _found(header, frame.columns) for name, header in self.said.items()}
         for name, header in said.items():
             if self.shared:
                 continue
-            if name not in schema.names:
+            role, _, column = name.rpartition(".")
+            if column not in schema.names or (role and role not in roles):
                 expected = f"columns of {schema.name} ({', '.join(schema.names)})"
                 raise BadInput.at("columns", expected=expected, found=name)
             if header is None:
                 expected = f"the column {self.said[name]}, for {name}"
                 raise BadInput.at(source.name, expected=expected, found=", ".join(frame.columns) or "no columns")
-        mine = {name: header for name, header in said.items() if header is not None and name in schema.names}
+        mine = dict[str, str]()
+        for name in sorted(said, key=lambda name: "." in name):  # what is about this table counts before the rest
+            role, _, column = name.rpartition(".")
+            if (header := said[name]) is not None and column in schema.names and (not role or role in roles):
+                mine[column] = header
         return frame, replace(source, columns={**source.columns, **mine})
+
+    def _roles(self, name: str, schema: Schema) -> list[str]:
+        """What a table of this name and kind is read for."""
+        found = [role for role, schemas in ROLES.items() if schema.name in [one.name for one in schemas]]
+        if self.shared and "gold" in found:
+            return ["gold"] if name in self.gold_files else ["labels"]
+        return found
 
     def shown_in(self, headers: Sequence[str]) -> list[str]:
         """The headers, with those that were named under the names of their columns."""
-        renamed = {_found(header, headers): name for name, header in self.said.items()}
+        renamed = {_found(header, headers): name.rpartition(".")[2] for name, header in self.said.items()}
         return [renamed.get(header, header) for header in headers]
 
-    def may_be_in(self, file: File) -> bool:
+    def may_be_in(self, file: File, schema: Schema | None = None) -> bool:
         """Whether a file that need not be a table is one with these headers, as far as its first bytes tell."""
         if not self.shared:
             return bool(self.said)
         headers = headers_of(file)
-        return any(_found(header, headers) for header in self.said.values())
+        roles = [*ROLES] if schema is None else self._roles(file.name, schema)
+        return any(
+            _found(header, headers)
+            for name, header in self.said.items()
+            if "." not in name or name.rpartition(".")[0] in roles
+        )
 
 
 #: What was said of all tables that are read now.
@@ -163,9 +201,24 @@ def headers_of(file: File) -> list[str]:
     return names if len(names) > 1 else []  # a line of TREC's files has no such separators
 
 
-def tables_in(folder: Path) -> list[str]:
-    """The files of a study's folder that may be tables."""
-    return [str(path) for path in sorted([*folder.glob("*"), *folder.glob("runs/*")]) if path.is_file()]
+def tables_in(folder: Path) -> dict[str, str]:
+    """The files of a study's folder that may be tables, and what each is read for, as far as its name tells."""
+    files = [path for path in sorted(folder.glob("*")) if path.is_file()]
+    roles = {
+        str(path): next((r for name, r in _IN_FOLDERS.items() if path.name.startswith(name)), "") for path in files
+    }
+    return roles | {str(path): "runs" for path in sorted(folder.glob("runs/*")) if path.is_file()}
+
+
+def _refuse_unknown(name: str, role: str, column: str) -> None:
+    """Refuse a name that is no column, or no column of what stands before the dot."""
+    if role and role not in ROLES:
+        raise BadInput.at(_option(), expected=f"before the dot one of {', '.join(ROLES)}", found=name)
+    schemas = ROLES[role] if role else [schema for schemas in ROLES.values() for schema in schemas]
+    known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
+    if column not in known:
+        what = f"columns of {role}" if role else "columns that karat knows"
+        raise BadInput.at(_option(), expected=f"{what} ({', '.join(known)})", found=name)
 
 
 def _keys(line: bytes) -> list[str]:

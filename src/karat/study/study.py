@@ -101,8 +101,8 @@ class Study:
         """
         if columns is not None:
             given = {name: value for name, value in locals().items() if name not in ("cls", "columns", "folder")}
-            tables = [path for name in FILED for path in _paths(() if given[name] is None else given[name])]
-            tables += [] if folder is None else tables_in(Path(folder))
+            tables = {path: name for name in FILED for path in _paths(() if given[name] is None else given[name])}
+            tables |= {} if folder is None else tables_in(Path(folder))
             with said_of_all(Columns.of_files(columns, tables)):
                 return cls.load(folder, **given)
         unknown = [kind for kind in only if kind not in BESIDE]
