@@ -70,6 +70,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
             "opensearch.json",
             "request.json",
             "case.json",
+            "raters-case.json",
             "snapshot.csv",
             "judgements",
             "nuggets.jsonl",
@@ -85,7 +86,7 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         (
             *("a.run", "run.", "nested.json", "evaluated.jsonl", "response.json", "snapshot.csv", "metadata.run"),
             *("pyterrier.csv", "msmarco.tsv", "evaluations.json", "packed.lz4", "cbor.json", "predictions.json"),
-            "compared.json",
+            *("compared.json", "searched.", "searches.json"),
         ),
     ),
     "read_preferences": (kt.read_preferences, ("preferences.", "answers.")),
@@ -102,7 +103,9 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
 COMMANDS = """
 convert X out.csv : labels. qrels.txt book.json basic.csv judges.csv umbrela.jsonl run. a.run
 convert X out.csv : nested.json opensearch.json evaluated.jsonl compared.json request.json response.json
-convert X out.csv : case.json snapshot.csv judgements nuggets.jsonl
+convert X out.csv : case.json raters-case.json snapshot.csv judgements nuggets.jsonl
+convert X out.csv : searched. searches.json
+score qrels.txt searches.json -m P@3 : searches.requests.ndjson
 convert X out.csv --kind documents : nuggets.jsonl rag-answers.jsonl
 convert X out.run : rag-answers.jsonl
 score X X -m NuggetRecall,CitationPrecision : nuggets.jsonl

@@ -169,6 +169,33 @@ SAMPLES: dict[str, bytes] = {
     "response.json": json.dumps(
         {"metric_score": 0.5, "details": {q: {"hits": [{"hit": {"_id": d}} for d in DOCS]} for q in QUERIES}}
     ).encode(),
+    "searched.json": json.dumps(
+        {
+            q: {"took": 1, "timed_out": False, "hits": {"hits": [{"_id": d, "_score": 9.5} for d in DOCS]}}
+            for q in QUERIES
+        }
+    ).encode(),
+    "searched.jsonl": _lines(
+        [{"query": q, "response": {"took": 1, "hits": {"hits": [{"_id": d} for d in DOCS]}}} for q in QUERIES]
+    ),
+    "searches.json": json.dumps(
+        {"took": 1, "responses": [{"hits": {"hits": [{"_id": d} for d in DOCS]}} for _ in QUERIES]}
+    ).encode(),
+    "searches.requests.ndjson": _lines(
+        [row for q in QUERIES for row in ({"index": "x"}, {"query": {"match": {"title": q}}})]
+    ),
+    "raters-case.json": json.dumps(
+        {
+            "case_name": "c",
+            "queries": [
+                {
+                    "query_text": q,
+                    "ratings": [{"doc_id": d, "rating": 1, "user_email": who} for d in DOCS for who in ("a@x", "b@x")],
+                }
+                for q in QUERIES
+            ],
+        }
+    ).encode(),
     "case.json": json.dumps(
         {"case_name": "c", "queries": [{"query_text": q, "ratings": dict.fromkeys(DOCS, 1)} for q in QUERIES]}
     ).encode(),

@@ -151,3 +151,36 @@ def test_a_books_csv_points_at_the_line_of_what_is_no_number(tmp_path: Path) -> 
     path.write_text("query,docid,Ann,Bob\nred shoes,11,3,2\nred shoes,12,good,1\n")
     with pytest.raises(BadInput, match='line 3: expected a number as label, found "good"'):
         kt.read_judgments(str(path))
+
+
+def case(ratings: object) -> dict[str, object]:
+    return {"case_name": "Shoes", "queries": [{"query_text": "red shoes", "ratings": ratings}]}
+
+
+def test_a_case_with_raters_has_a_judge_for_each(tmp_path: Path) -> None:
+    given = [
+        {"doc_id": "11", "rating": 3, "user_email": "a@x"},
+        {"doc_id": "11", "rating": 1, "user_email": "b@x"},
+        {"doc_id": 12, "rating": 0, "user_email": "a@x"},
+        {"doc_id": "13", "rating": None, "user_email": "a@x"},
+    ]
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(case(given)))
+    assert kt.read_judgments(path).frame.select("query", "doc", "label", "judge").rows() == [
+        ("red shoes", "11", 3.0, "a@x"),
+        ("red shoes", "11", 1.0, "b@x"),
+        ("red shoes", "12", 0.0, "a@x"),
+    ]
+
+
+def test_a_case_with_ratings_of_nobody_in_a_list_has_no_judge(tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(case([{"doc_id": "11", "rating": 3}, {"doc_id": "12", "rating": 0}])))
+    assert kt.read_judgments(path).frame.rows() == [("red shoes", "11", 3.0), ("red shoes", "12", 0.0)]
+
+
+def test_a_rating_without_a_document_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(case([{"rating": 3, "user_email": "a@x"}])))
+    with pytest.raises(BadInput, match="a list of doc_id, rating and user_email, found an object with rating"):
+        kt.read_judgments(path)

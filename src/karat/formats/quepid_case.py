@@ -5,6 +5,8 @@ Quepid knows queries by their text, so the text is the query's id here.
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from karat.errors import BadInput
@@ -16,27 +18,47 @@ from karat.formats.open_files import File
 from karat.records import Judgments, Runs, Scale, Source
 from karat.records.base import count
 
-CASE = "a case (queries with query_text and ratings by document)"
+CASE = "a case (queries with query_text and ratings, by document or as a list)"
+RATINGS = "ratings by document, or a list of doc_id, rating and user_email"
 #: What a line of a snapshot or a detailed export has at least, as Quepid spells it, and what it means here.
 LISTED = {"Query Text": "query", "Doc ID": "doc", "Doc Position": "rank"}
 NAMES = {"Snapshot Name": "system", "Case Name": "system", "Rating": "label", **LISTED}
 
 
 def read_case(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
-    """Judgments from a case; queries without a rating are counted in a note."""
+    """Judgments from a case; queries without a rating are counted in a note.
+
+    Ratings stand in an object by document or, with who gave them, in a list.
+    """
     found = load_json(file)
-    rows, unrated = [], 0
+    rows, unrated, by_raters = list[tuple[str, str, str | None, str | None]](), 0, False
+    rated: list[tuple[str, Any, str | None]]
     for query in objects(found.get("queries") if isinstance(found, dict) else found, file, CASE):
         text, ratings = query.get("query_text"), query.get("ratings") or {}
-        if text in (None, "") or not isinstance(ratings, dict):
+        if text in (None, "") or not isinstance(ratings, dict | list):
             raise BadInput.at(file.name, expected=CASE, found=shown(query))
-        unrated += not ratings
-        rows += [(str(text), doc, None if label is None else str(label)) for doc, label in ratings.items()]
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(("query", "doc", "label"), pl.String), orient="row")
+        if isinstance(ratings, dict):
+            rated = [(doc, label, None) for doc, label in ratings.items()]
+        else:
+            by_raters, rated = True, [_rating(one, file) for one in objects(ratings, file, CASE)]
+            rated = [one for one in rated if one[1] is not None]  # taken back in Quepid
+        unrated += not rated
+        rows += [(str(text), doc, None if label is None else str(label), judge) for doc, label, judge in rated]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(("query", "doc", "label", "judge"), pl.String), orient="row")
+    if frame["judge"].null_count() == frame.height:
+        frame = frame.drop("judge")
     source = Source(file.name)
-    made = Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=True)
+    made = Judgments.check(frame, scale=scale, source=source, drop_bad_labels=drop_bad_labels, one_each=not by_raters)
     note = f"{file.name}: {count(unrated, 'query', 'queries')} without a rating"
     return Judgments(made.frame, (*made.notes, *([note] if unrated else [])), scale)
+
+
+def _rating(one: dict[str, Any], file: File) -> tuple[str, Any, str | None]:
+    """Document, rating and rater of a rating."""
+    if one.get("doc_id") is None or "rating" not in one:
+        raise BadInput.at(file.name, expected=RATINGS, found=shown(one))
+    judge = one.get("user_email")
+    return str(one["doc_id"]), one["rating"], None if judge in (None, "") else str(judge)
 
 
 def read_rated(file: File, scale: Scale | None = None, drop_bad_labels: bool = False) -> Judgments:
