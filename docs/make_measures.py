@@ -18,11 +18,19 @@ A measure is written `name(parameter=value,...)@cutoff`, as in ir_measures: `nDC
 without a label counts as not relevant; ties in score go to the larger doc id; labels may be real numbers.
 `judged_only=True` takes documents that nobody judged out of the list first.
 
-Four values differ from ir_measures' under the same name: ERR takes the highest grade from the labels or the scale
-(there always 4; `ERR(max_rel=4)`), Judged does not count labels below 0, RBP is binary unless `gains` are given, and
-the beta of SetF is the textbook's (there, as in trec_eval, its square). In Python, ir_measures' own measure objects
-keep ir_measures' values: `ir_measures.ERR @ 20` is read as `ERR(max_rel=4)@20`, and `ir_measures.SetF(beta=2.0)` as
-`SetF(beta=2**0.5)`; of Judged, RBP and Compat a note says how karat differs.
+Where ir_measures (0.4.3) gives another value under the same name:
+
+- **ERR**: the highest grade is that of the labels or the scale; there always 4, as in gdeval (`ERR(max_rel=4)`).
+- **Judged**: a label below 0 is no judgment, as in trec_eval; there it is one.
+- **RBP**: relevant from grade 1 on, unless `rel` or `gains` say otherwise; there graded, unless `rel` is given.
+- **SetF**: the beta of textbooks; there its square, as in trec_eval.
+- **Compat**: down to rank 1,000, or k, as in the authors' program; there to the end of the longer of ranking and ideal.
+- **Ties in score**: the larger doc id first, as in trec_eval; there the smaller one first for RR with a cutoff, Compat
+  and the diversity measures, and the larger one for the others. A note says where doc ids decided.
+
+In Python, ir_measures' own measure objects keep ir_measures' values of ERR and SetF: `ir_measures.ERR @ 20` is read as
+`ERR(max_rel=4)@20`, and `ir_measures.SetF(beta=2.0)` as `SetF(beta=2**0.5)`; of Judged, RBP and Compat a note says how
+karat differs.
 
 **Other names** are understood, in any case: trec_eval's `map`, `ndcg_cut_10`, `P_10`, `recall_100`, `recip_rank`,
 `gm_map`, `iprec_at_recall_0.10`, `11pt_avg`, `set_F`, `num_rel_ret`, also with dots; ranx's `mrr@10`, `recall@100`,

@@ -88,3 +88,24 @@ def test_labels_of_snippet_and_page_have_a_surface() -> None:
     row = {"more": {"snippet": 2}, "surface": "page", "comment": None, "reason": None, "kind": "answer"}
     assert [one["surface"] for one in _rows(row)] == ["page", "snippet"]
     assert _rows(row | {"more": {}})[0]["surface"] is None
+
+
+@pytest.mark.parametrize(
+    ("measure", "smaller_first"),
+    [("RR@10", True), ("Compat(p=0.8)", True), ("RR", False), ("P@1", False), ("nDCG@1", False)],
+)
+def test_ir_measures_breaks_ties_as_the_page_of_measures_says(measure: str, smaller_first: bool) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    labels, run = {"1": {"a": 1, "b": 0, "c": 0}}, {"1": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(measure)], labels, run)
+    assert (next(iter(theirs.values())) == 1) == smaller_first
+    assert kt.score(labels, run, measure, draws=0).means["value"][0] < 1
+
+
+def test_ir_measures_compat_ends_with_the_longer_list() -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    labels, run = {"1": {"a": 2, "b": 0, "c": 1, "d": 0}}, {"1": {"c": 4.0, "b": 3.0, "a": 2.0, "d": 0.5}}
+    (theirs,) = ir_measures.calc_aggregate([ir_measures.Compat(p=0.8)], labels, run).values()
+    found = kt.score(labels, run, ["Compat(p=0.8)", "Compat(p=0.8)@4"], draws=0).means["value"].to_list()
+    assert found[1] == pytest.approx(theirs)
+    assert found[0] > theirs + 0.05
