@@ -162,6 +162,42 @@ def test_the_containers_files_name_what_is_there() -> None:
     assert all(option in shown for option in options)
 
 
+def test_containers_have_no_rights_and_no_room_beyond_their_own() -> None:
+    for name, service in parsed("deploy/compose.yaml")["services"].items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name == "proxy" else [])
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["read_only"] is True
+        assert service["mem_limit"]
+        assert service["pids_limit"]
+        assert "privileged" not in service
+        assert not any("docker.sock" in str(volume) for volume in service["volumes"])
+    steps = (ROOT / "deploy" / "Dockerfile").read_text()
+    assert re.findall(r"^USER (.*)$", steps, re.MULTILINE) == ["10001:10001"]
+    assert {*re.findall(r"^FROM (\S+)", steps, re.MULTILINE)} == {"${PYTHON_IMAGE}"}, "a digest can be given"
+
+
+def test_the_unit_is_confined_to_what_the_app_needs(tmp_path: Path) -> None:
+    """`systemd-analyze security` says how much a unit may do: 10 is everything, 7.1 what it was before."""
+    unit = (ROOT / "deploy" / "karat.service").read_text()
+    said = dict(line.split("=", 1) for line in unit.splitlines() if re.match(r"\w+=", line))
+    wanted = {"CapabilityBoundingSet": "", "NoNewPrivileges": "true", "UMask": "0077", "ProtectSystem": "strict"}
+    assert wanted.items() <= said.items()
+    assert "SystemCallFilter=@system-service" in unit
+    assert said["MemoryMax"]
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd-analyze is not installed")
+    done = subprocess.run(
+        [analyze, "security", "--offline=true", "--threshold=20", str(ROOT / "deploy" / "karat.service")],
+        capture_output=True,
+        text=True,
+    )
+    if "unrecognized option" in done.stderr:
+        pytest.skip("systemd-analyze is older than 250")
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr
+
+
 @pytest.mark.parametrize(
     "path", [".github/workflows/ci.yml", ".gitlab-ci.yml", "examples/ci/gitlab.yml", ".pre-commit-config.yaml"]
 )
