@@ -47,7 +47,7 @@ from karat.store.database import Database, LostRace
 from karat.store.imported import import_records
 from karat.store.kinds import KINDS
 from karat.store.leftovers import what_is_left
-from karat.store.people import add_judge, all_judges, set_state
+from karat.store.people import add_judge, all_judges, excluded_kinds, readmit, set_state
 from karat.store.prepared import Prepared
 from karat.store.queue import held_task
 from karat.store.store import LOTS
@@ -130,7 +130,9 @@ class History:
         lots = self.random = random.Random(f"{self.kind} {self.seed}")
         self.tiny = lots.random() < 0.92
         self.groups = lots.choice([("judges",), ("judges",), ("crowd", "experts")])
+        failing = random.Random(f"failing {self.kind} {self.seed}").choice(["exclude", "exclude", "flag", "reject"])
         rules = Rules(
+            invited_failing=failing,
             labels=lots.choice([1, 2, 2] if self.tiny else [1, 2, 3]),
             apart=lots.choice([0, 1, 2]),
             judges_per_pair=lots.choice([1, 2] if self.tiny else [1, 2, 3]),
@@ -178,7 +180,10 @@ class History:
             elif what < 0.74:
                 self.clock.now += self.random.choice([30, 300, 700, 3700, -5000])
             elif what < 0.80:
-                set_state(self.store, judge, self.random.choice(["paused", "active"]))
+                state = self.random.choice(["paused", "active"])
+                set_state(self.store, judge, state)
+                if state == "active":
+                    readmit(self.store, judge)
             elif what < 0.83:
                 reject_judge(self.store, judge, "spam")
             elif what < 0.86:
@@ -235,7 +240,7 @@ class History:
                 self.answer(judge, held_task(self.store, judge, task["given"]))
 
     def said(self, task: dict[str, Any]) -> Answer:
-        if task["kind"] == "pair":
+        if task["kind"] == "pair":  # one of ten is wrong where it is a trap
             right = "right" if task["turned"] else "left"
             choice = right if self.random.random() < 0.9 else "none"
             return Answer(choice=choice, reason="x")
@@ -308,11 +313,13 @@ class History:
         told = what_is_left(self.store)
         theirs = {task for left in told if left.judge in away for task in left.ids}  # until the lead pauses who is away
         met = {(row["judge_id"], row["item"]) for row in kept if row["state"] in MET}
+        out = excluded_kinds(self.store)
         answered = {(row["judge_id"], row["item"]) for row in kept if row["state"] == "answered"}
         real = [task for task in every if task["stage"] == "task" and not task["trap"]]
         wanted = [task for task in real if task["wanted"] > task["filled"]]
         for task in wanted:
             could = [row for row in able if row["grp"] == task["grp"] and (row["id"], task["item"]) not in met]
+            could = [row for row in could if task["kind"] not in out.get(row["id"], [])]
             if task["first_item"]:
                 could = [row for row in could if (row["id"], task["first_item"]) in answered]
             assert could == [] or task["id"] in theirs, (

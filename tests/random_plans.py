@@ -44,6 +44,24 @@ def _blocks(lots: random.Random, size: int) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
+def _mixed(lots: random.Random, size: int) -> pl.DataFrame:
+    """Documents and pairs with traps, loose or planned for one judge, in sessions or not."""
+    by = lots.choice([{}, {"judge": "judge 1"}, {"judge": "judge 99"}])
+    pairs = [{"query": f"q{n}", "left": "a", "right": "b", "session": 1} for n in range(1 + size // 2)]
+    trap = {
+        "query": "q0",
+        "left": "a",
+        "right": "b",
+        "right_query": "x",
+        "trap": True,
+        "expected": "left",
+        "session": 1,
+    }
+    docs = [{"query": "q", "doc": f"d{n}", "session": lots.choice([1, 2])} for n in range(1 + size // 2)]
+    rows = [row | by for row in (*pairs, trap, *docs)]
+    return pl.DataFrame(rows if by else [row | {"session": None} for row in rows], infer_schema_length=None)
+
+
 def _repeats(lots: random.Random, size: int) -> pl.DataFrame:
     """Some documents again, by the same judges."""
     once = pl.DataFrame({"query": ["q"] * size, "doc": [f"d{n}" for n in range(size)]})
@@ -76,6 +94,7 @@ PLANS: dict[str, Callable[[random.Random, int], pl.DataFrame]] = {
     "context": _in_context,
     "pairs": _pairs,
     "blocks": _blocks,
+    "mixed": _mixed,
     "codes": _codes,
     "repeats": _repeats,
     "statements": _statements,

@@ -54,6 +54,7 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date_with_all_that_is_i
     with store.database.engine.begin() as connection:
         for name in ("round", "repeat", "first_item", "drawn_for"):
             connection.execute(text(f"ALTER TABLE tasks DROP COLUMN {name}"))
+        connection.execute(text("DROP TABLE exclusions"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     store.close()
     store = Store.open(file, study)

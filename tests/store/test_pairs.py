@@ -92,7 +92,7 @@ def test_sides_are_drawn_for_each_judge_and_stored(start: Open) -> None:
 
 
 def test_a_failed_trap_rejects_the_judges_preferences_and_reopens_the_slots(start: Open) -> None:
-    store = start(judges_per_pair=1, block=5)
+    store = start(judges_per_pair=1, block=5, invited_failing="reject")
     add_tasks(store, pd := pairs(8, traps=4))
     careless, careful = judge(store), judge(store)
     seen = work(store, careless, 100, careless=True)

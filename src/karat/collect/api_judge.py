@@ -13,6 +13,7 @@ from karat.collect.documents import DocName, TaskId
 from karat.collect.shown import Reply
 from karat.records.contexts import read_before
 from karat.store import answering
+from karat.store import people as stored
 from karat.store.answering import Outcome
 from karat.store.log import Answer
 from karat.store.progress import judge_progress
@@ -50,6 +51,7 @@ def me(request: Request) -> dict[str, Any]:
         "group": judge["grp"],
         "state": judge["state"],
         "why": judge["why"],
+        "excluded": stored.excluded_kinds(running.store).get(judge["id"], []),
         "progress": done,
         "study": running.study.to_dict(),
         "csrf": people.csrf_token(session) if session else None,

@@ -109,8 +109,10 @@ def post_pause(request: Request, judge_id: JudgeId, body: Why | None = None) -> 
 
 @router.post("/judges/{judge_id}/release")
 def post_release(request: Request, judge_id: JudgeId) -> dict[str, Any]:
-    """Let a judge go on."""
-    return _state(request, judge_id, "active", "")
+    """Let a judge go on, with tasks of every kind."""
+    done = _state(request, judge_id, "active", "")
+    stored.readmit(people.lead_at(request).store, judge_id)
+    return done
 
 
 @router.post("/judges/{judge_id}/reject")

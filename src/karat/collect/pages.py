@@ -104,6 +104,7 @@ def done(request: Request) -> Response:
         waits = turn.state == "wait"
     coded = early or (said > 0 and not waits and people.takes_code(judge))
     code = people.completion(running, judge) if coded else dict.fromkeys(("code", "return_to", "assignment"))
+    excluded = judge["id"] in stored.excluded_kinds(running.store)
     many = "one answer" if said == 1 else f"{said:,} answers"
     text = f"You gave {many}; all of them are kept."
     if early and more:
@@ -121,6 +122,10 @@ def done(request: Request) -> Response:
         text += ": there is no code to hand in." if people.takes_code(judge) else "."
     else:
         heading, again = "Thank you, that was all", "Look for more tasks"
+    if excluded and not waits:
+        others = "Other answers of yours were" if said else "Your answers were"
+        text = f"{text} {others}" if said else others
+        text += " not accepted: a control question was answered wrongly."
     return render(
         running,
         "done.html",

@@ -59,6 +59,7 @@ class Me(Reply):
     group: str
     state: Literal["active", "paused", "rejected"]
     why: str | None
+    excluded: list[str] = Field(description="kinds of tasks that I am given no more: a control question was failed")
     progress: Progress
     study: dict[str, Any] = Field(description="title, scale, aspects, guidelines, groups, reasons, classes, ...")
     csrf: str | None = Field(description="for sessions by cookie: what to send as X-CSRF-Token")
@@ -83,7 +84,9 @@ class OutcomeSaid(Reply):
 
     event: int = Field(description="the number in the log")
     feedback: Feedback | None
-    rejected: bool = Field(description="a control question was failed: my work has ended")
+    rejected: bool = Field(
+        description="a control question was failed: my answers to this kind of task are taken back, and I get no more"
+    )
 
 
 class PageText(Reply):

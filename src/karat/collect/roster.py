@@ -13,7 +13,7 @@ from karat.records import Preferences
 from karat.records.result import rows_of
 from karat.store import Store
 from karat.store.exported import exported
-from karat.store.people import all_judges
+from karat.store.people import all_judges, excluded_kinds
 from karat.store.progress import judge_counts
 from karat.store.read_tables import judgments
 
@@ -39,13 +39,14 @@ def roster(store: Store) -> dict[str, Any]:
     if models.height:
         told, every = judges_now(panel_now(store, said, known=True))
         finding, known = finding if people.height else told, every | known
-    counts = judge_counts(store)
+    counts, excluded = judge_counts(store), excluded_kinds(store)
     rows = []
     for judge in all_judges(store):
         row: dict[str, Any] = dict.fromkeys(UNKNOWN)
         row |= {"n_compared": 0, "n_gold": 0} | known.get(judge["name"], {})
         row |= {name: judge[name] for name in ("id", "name", "state", "why", "source")}
         row |= {"group": judge["grp"]} | {name: counted[judge["id"]] for name, counted in counts.items()}
+        row |= {"excluded": excluded.get(judge["id"], [])}
         rows.append(row)
     return {"finding": finding if rows else "Nobody has been invited yet.", "rows": rows}
 

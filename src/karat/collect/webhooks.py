@@ -125,7 +125,12 @@ def message(kind: str, rows: list[dict[str, Any]], study: StudyDesign, counts: d
         text = f"all {count(counts['wanted'], 'answer')} are there"
     else:
         row = happened[-1]
-        state = {"flagged": "is to be looked at", "rejected": "was rejected", "paused": "was paused"}[row["state"]]
+        state = {
+            "flagged": "is to be looked at",
+            "rejected": "was rejected",
+            "excluded": "was excluded from side-by-side tasks",
+            "paused": "was paused",
+        }[row["state"]]
         text = f"{row['judge']} {state}" + (f": {row['why']}" if row["why"] else "")
     return {
         "type": kind,

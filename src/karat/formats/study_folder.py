@@ -52,7 +52,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "most_per_judge": (int,),
         "repeat_hours": (int, float),
     },
-    "traps": {"block": (int,), "failed_allowed": (int,)},
+    "traps": {"block": (int,), "failed_allowed": (int,), "invited_failing": (str,)},
     "practice": {"pass": (int, float)},
     "pairs": {"reasons": (list,), "classes": (list,), "strengths": (int,), "depth": (int,)},
     "platform": {
@@ -228,6 +228,7 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
         apart=float(overlap.get("third_when_apart_by", 1.0)),
         block=traps.get("block", 5),
         traps_failed=traps.get("failed_allowed", 0),
+        invited_failing=traps.get("invited_failing", Rules.invited_failing),
         practice_pass=float(said.get("practice", {}).get("pass", Rules.practice_pass)),
     )
     return StudyDesign(

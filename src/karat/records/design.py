@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from karat.errors import BadInput
 from karat.records.scale import Scale
@@ -51,6 +51,10 @@ class SnippetFirst:
     question: str = SNIPPET_QUESTION
 
 
+#: They are given no more tasks of this kind; the lead alone is told; they are given no more tasks at all.
+InvitedFailing = Literal["exclude", "flag", "reject"]
+
+
 @dataclass(frozen=True)
 class Rules:
     """How many labels are asked for, of whom, and when.
@@ -69,6 +73,8 @@ class Rules:
     hours_apart: float = 24.0
     block: int = 5
     traps_failed: int = 0
+    #: What happens to an invited judge who fails more traps; those of a platform are rejected.
+    invited_failing: InvitedFailing = "exclude"
     practice_pass: float = 0.6
     most_per_judge: int = 0
     #: What is asked again of a judge comes so many hours after the answer.
@@ -90,6 +96,9 @@ class Rules:
         ):
             if not least <= value <= most:
                 raise BadInput.at(f"the rule {name}", expected=expected, found=str(value))
+        if self.invited_failing not in get_args(InvitedFailing):
+            found = f'"{self.invited_failing}"'
+            raise BadInput.at("[traps] invited_failing", expected="exclude, flag or reject", found=found)
 
 
 #: The sites of MTurk that show an external question in a frame: to workers, and to requesters who look at it, in the

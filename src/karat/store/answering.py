@@ -15,12 +15,14 @@ from karat.store.prepared import Prepared
 from karat.store.progress import FAILED_TRAPS, PRACTISED
 from karat.store.questions import ANSWERED
 from karat.store.queue import lock_judge, own_bundle, refuse_closed
-from karat.store.rejecting import reject
-from karat.store.store import Conflict, NotYours, Store, transaction
+from karat.store.rejecting import exclude, is_excluded, reject
+from karat.store.store import PLATFORMS, Closed, Conflict, NotYours, Store, transaction
 from karat.store.tables import events, judges, reservations, tasks
 
 #: How far back a judge may take an answer back.
 UNDOABLE = 10
+#: Why answers are taken back when a trap was failed.
+TRAP_FAILED = "a control question was answered wrongly"
 
 _MINE = Prepared(
     select(reservations).where(
@@ -108,6 +110,8 @@ def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome 
         return _again(store, known)
     refuse_closed(judge)
     task = lock_task(store, task_id)
+    if KINDS[task["kind"]].sides and is_excluded(store, judge_id, task["kind"]):
+        raise Closed(f"you are given no more tasks of this kind: {TRAP_FAILED}")
     mine = _reservation(store, judge_id, task_id)
     _refuse_done(mine)
     if task["context"] is not None and not mine["opened"]:
@@ -134,8 +138,13 @@ def _answer(store: Store, judge_id: int, task_id: int, said: Answer) -> Outcome 
     # Failed traps are counted after every choice, and no event is added: neither time nor numbers tell a trap.
     failed = store.value(_FAILED, judge=judge_id) if KINDS[task["kind"]].sides else 0
     if task["trap"] and said.choice != _expected(task, mine["turned"]) and failed > store.rules.traps_failed:
-        reject(store, judge, "a control question was answered wrongly", kind=task["kind"])
-        return Outcome(number, None, True)
+        invited = store.rules.invited_failing if judge["source"] not in PLATFORMS else "reject"
+        if invited == "exclude":
+            exclude(store, judge, TRAP_FAILED, task["kind"])
+        elif invited == "reject":
+            reject(store, judge, TRAP_FAILED, kind=task["kind"])
+        if invited != "flag":
+            return Outcome(number, None, True)
     if task["bundle_id"] is not None and mine["state"] == "held":
         own_bundle(store, judge_id, task["bundle_id"])
     most = store.rules.most_per_judge

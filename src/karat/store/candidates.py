@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Exists,
     Select,
     and_,
     bindparam,
@@ -23,7 +24,7 @@ from sqlalchemy import (
 
 from karat.store.kinds import KINDS, TaskKind
 from karat.store.prepared import Prepared
-from karat.store.tables import bundles, judges, reservations, tasks
+from karat.store.tables import bundles, exclusions, judges, reservations, tasks
 
 #: A prime beside the lots: (task's lot x judge's lot) mod it orders a query's tasks differently for each judge.
 PRIME = 30_011
@@ -86,7 +87,8 @@ def candidates(order: Order, later: bool = False, apart: bool = False, *, hold: 
 
 def _open(later: bool, *, rest: bool = False) -> Select[Any]:
     """The tasks with a free slot that this judge may do; with `rest`, those which bundles keep together no longer."""
-    mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.open, not_(_met(later)))
+    barred = or_(_met(later), _excluded(tasks.c.kind))
+    mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.open, not_(barred))
     return select(tasks).where(*mine, _rest() if rest else _together(), or_(tasks.c.first_item.is_(None), _answered()))
 
 
@@ -102,7 +104,7 @@ def asked_again() -> Select[Any]:
     first = reservations.alias("first")
     mine = (first.c.judge_id == JUDGE, first.c.state == "answered", tasks.c.study_id == STUDY, tasks.c.grp == GROUP)
     found = select(func.min(first.c.changed)).join(tasks, tasks.c.first_item == first.c.item)
-    return found.where(*mine, tasks.c.open, not_(_met(True)))
+    return found.where(*mine, tasks.c.open, not_(_met(True)), not_(_excluded(tasks.c.kind)))
 
 
 def _met(later: bool) -> ColumnElement[bool]:
@@ -111,6 +113,12 @@ def _met(later: bool) -> ColumnElement[bool]:
     return exists().where(
         reservations.c.judge_id == JUDGE, reservations.c.item == tasks.c.item, reservations.c.state.not_in(again)
     )
+
+
+def _excluded(kind: ColumnElement[Any], judge: ColumnElement[Any] = JUDGE) -> Exists:
+    """Whether a judge is given no more tasks of a kind."""
+    out = exclusions.alias("out")
+    return exists().where(out.c.judge_id == judge, out.c.kind == kind)
 
 
 def _put_off() -> ColumnElement[bool]:
@@ -170,20 +178,23 @@ def _rest() -> ColumnElement[bool]:
         owners.c.item == tasks.c.item,
         owners.c.state.not_in((*AGAIN, "later")),
     )
-    met = met.correlate(bundles, tasks)
-    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(and_(_others(), not_(met)), _planned_for()))
+    cannot = or_(met.correlate(bundles, tasks), _excluded(tasks.c.kind, bundles.c.owner_id).correlate(bundles, tasks))
+    taken = exists().where(bundles.c.id == tasks.c.bundle_id, or_(and_(_others(), not_(cannot)), _planned_for()))
     return and_(tasks.c.bundle_id.is_not(None), not_(tasks.c.trap), not_(taken))
 
 
 def _its_session() -> ColumnElement[bool]:
-    """Planned sessions come one after the other: the next when this judge can do nothing more of the one before."""
+    """Planned sessions come one after the other: the next when this judge can do nothing more of the one before.
+
+    A trap holds nobody up: the bundle's owner gets it in its session anyway, and others who go on for them never do.
+    """
     before, mine = tasks.alias("before"), reservations.alias("mine")
     met = exists().where(mine.c.judge_id == JUDGE, mine.c.item == before.c.item, mine.c.state.not_in((*AGAIN, "later")))
     held = exists().where(mine.c.judge_id == JUDGE, mine.c.task_id == before.c.id, mine.c.state == "held")
     early = exists().where(
         before.c.bundle_id == tasks.c.bundle_id,
         before.c.session < tasks.c.session,
-        or_(and_(before.c.open, not_(met)), held),
+        or_(and_(before.c.open, not_(or_(met, _excluded(before.c.kind), before.c.trap))), held),
     )
     return or_(tasks.c.bundle_id.is_(None), tasks.c.session.is_(None), not_(early))
 
@@ -200,7 +211,7 @@ def waiting() -> Select[Any]:
 def kept_by_others() -> tuple[Select[Any], Select[Any]]:
     """When the first slot comes free that others merely keep and this judge could fill: of single tasks, of blocks."""
     mine = (tasks.c.study_id == STUDY, tasks.c.grp == GROUP, tasks.c.stage == "task", not_(tasks.c.trap))
-    wanted = (*mine, tasks.c.wanted > tasks.c.filled, not_(_met(True)))
+    wanted = (*mine, tasks.c.wanted > tasks.c.filled, not_(_met(True)), not_(_excluded(tasks.c.kind)))
     kept = reservations.alias("kept")
     single = select(func.min(kept.c.until)).join(tasks, tasks.c.id == kept.c.task_id)
     single = single.where(*wanted, tasks.c.bundle_id.is_(None), kept.c.state == "held", kept.c.judge_id != JUDGE)

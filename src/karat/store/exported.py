@@ -16,7 +16,7 @@ from karat.records.base import count
 from karat.store import read_tables
 from karat.store.kinds import JUDGE, KINDS
 from karat.store.kinds.kind import typed
-from karat.store.people import all_judges
+from karat.store.people import all_judges, excluded_kinds
 from karat.store.progress import NO_WORK, iso, judge_counts, judge_work
 from karat.store.store import Store
 
@@ -120,7 +120,7 @@ def people_frame(store: Store) -> pl.DataFrame:
     Who to pay is the lead's to say: `minutes` are at work, rejected answers and can't tells included. No
     secrets are in it: neither links nor their hashes.
     """
-    counts, work = judge_counts(store), judge_work(store)
+    counts, work, excluded = judge_counts(store), judge_work(store), excluded_kinds(store)
     rows = [
         {
             "judge": person["name"],
@@ -131,6 +131,7 @@ def people_frame(store: Store) -> pl.DataFrame:
             "completion_code": person["completion"],
             "state": person["state"],
             "why": person["why"],
+            "excluded": ", ".join(excluded.get(person["id"], [])) or None,
             "joined": iso(person["made"]),
             "answers": counts["answers"][person["id"]],
             **work.get(person["id"], NO_WORK),
@@ -141,7 +142,7 @@ def people_frame(store: Store) -> pl.DataFrame:
     places = ("platform_id", "platform_study", "platform_session", "completion_code")
     said = ("answers", "rejected", "cant_tell", "gold_seen", "gold_right", "practice", "practice_right")
     spent = ("traps", "traps_failed", "minutes", "minutes_away", "first", "last")
-    names = ("judge", "group", "source", *places, "state", "why", "joined", *said, *spent)
+    names = ("judge", "group", "source", *places, "state", "why", "excluded", "joined", *said, *spent)
     numbers = dict.fromkeys((*said, "traps", "traps_failed"), pl.Int64)
     return pl.DataFrame(rows, schema=typed(*names) | numbers)
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, func, select
 
 from karat.records.base import count
-from karat.store.people import all_judges
+from karat.store.people import all_judges, excluded_kinds
 from karat.store.prepared import Prepared
 from karat.store.store import Store
 from karat.store.tables import answers, bundles, events, reservations, tasks
@@ -22,7 +22,7 @@ WHYS = ("work", "open", "theirs", "limit", "repeat", "people", "nobody")
 _STUDY: BindParameter[int] = bindparam("study")
 _WANTED = Prepared(
     select(
-        *(tasks.c[name] for name in ("id", "item", "first_item", "grp", "wanted", "filled", "held")),
+        *(tasks.c[name] for name in ("id", "item", "first_item", "grp", "kind", "wanted", "filled", "held")),
         bundles.c.owner_id,
         bundles.c.until,
         bundles.c.name.label("bundle"),
@@ -80,6 +80,10 @@ def what_is_left(store: Store) -> list[Left]:
     said = Counter(_counts(store, answers.c.judge_id, answers)) if most else Counter[int]()
     able = {number for number in at_work if not most or said[number] < most}
     size = Counter(at_work[number]["grp"] for number in at_work)
+    out: dict[str, set[int]] = {}
+    for number, kinds in excluded_kinds(store).items():
+        for kind in kinds:
+            out.setdefault(kind, set()).add(number)
     met, said_first = _judges_by_item(store, _MET), _judges_by_item(store, _SAID_FIRST)
     named = {f"judge:{row['grp']}:{row['name']}": number for number, row in at_work.items()}
     found: dict[tuple[str, str, int | None], dict[int, int]] = {}
@@ -88,7 +92,7 @@ def what_is_left(store: Store) -> list[Left]:
         missing, group = task["wanted"] - task["filled"], task["grp"]
         kept = min(task["held"], missing)
         rest = missing - kept
-        by = met.get(task["item"], set())
+        by = met.get(task["item"], set()) | out.get(task["kind"], set())
         owner = task["owner_id"] if task["until"] is None or task["until"] >= store.clock() else None
         if task["owner_id"] is None and task["until"] is None:
             owner = named.get(task["bundle"])

@@ -18,7 +18,7 @@ from karat.store.store import Store, transaction
 from karat.store.tables import events, judges, tasks
 
 #: Kinds of news, and the events of the log that are one. `flagged` and `done` are noted for this purpose.
-KINDS = {"answered": ("answer",), "flagged": ("flagged", "rejected", "paused"), "done": ("done",)}
+KINDS = {"answered": ("answer",), "flagged": ("flagged", "rejected", "excluded", "paused"), "done": ("done",)}
 #: So many events are told at a time.
 MOST = 100
 

@@ -8,7 +8,7 @@ import secrets
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Table, and_, bindparam, delete, insert, literal, or_, select, update
+from sqlalchemy import BindParameter, Table, and_, bindparam, delete, exists, insert, literal, not_, or_, select, update
 
 from karat.errors import BadInput
 from karat.labels.selection import LLM
@@ -16,7 +16,7 @@ from karat.store.log import lock_task, log, recount
 from karat.store.prepared import Prepared
 from karat.store.questions import JUDGE_LOCKED
 from karat.store.store import LOTS, NotYours, Store, transaction
-from karat.store.tables import bundles, judges, leads, reservations, sessions, studies
+from karat.store.tables import bundles, exclusions, judges, leads, reservations, sessions, studies, tasks
 
 #: A session ends after so many seconds: two weeks.
 SESSION = 14 * 24 * 3600.0
@@ -29,7 +29,8 @@ _NAMES = Prepared(select(judges.c.name).where(judges.c.study_id == _STUDY))
 _EVERYBODY = Prepared(select(judges).where(judges.c.study_id == _STUDY).order_by(judges.c.id))
 _STATE = Prepared(update(judges).where(judges.c.id == _JUDGE, judges.c.study_id == _STUDY).values(state=None, why=None))
 _HELD = Prepared(
-    select(reservations.c.id, reservations.c.task_id)
+    select(reservations.c.id, reservations.c.task_id, tasks.c.kind)
+    .join(tasks, tasks.c.id == reservations.c.task_id)
     .where(reservations.c.judge_id == _JUDGE, reservations.c.state == "held")
     .order_by(reservations.c.task_id)
 )
@@ -38,6 +39,17 @@ _FREE = Prepared(update(reservations).where(reservations.c.id == bindparam("numb
 _CALLED = select(literal("judge:").concat(judges.c.grp).concat(":").concat(judges.c.name)).where(judges.c.id == _JUDGE)
 _THEIRS = or_(bundles.c.owner_id == _JUDGE, and_(bundles.c.owner_id.is_(None), bundles.c.name.in_(_CALLED)))
 _FREE_BUNDLES = Prepared(update(bundles).where(bundles.c.study_id == _STUDY, _THEIRS).values(owner_id=None, until=None))
+_OF_KIND, _OF_ANOTHER = (
+    exists().where(tasks.c.bundle_id == bundles.c.id, kind)
+    for kind in (tasks.c.kind == bindparam("which"), tasks.c.kind != bindparam("which"))
+)
+_OF_STUDY = update(bundles).where(bundles.c.study_id == _STUDY, _OF_KIND)
+#: Bundles with tasks of one kind only are for whoever comes first.
+_FREE_OF_KIND = Prepared(_OF_STUDY.where(_THEIRS, not_(_OF_ANOTHER)).values(owner_id=None, until=None))
+#: Those with others as well stay the judge's, who is taken to have begun what is planned for them: what the owner of a
+#: bundle cannot do is given to others.
+_PLANNED = (bundles.c.owner_id.is_(None), bundles.c.until.is_(None), bundles.c.name.in_(_CALLED))
+_BEGIN = Prepared(_OF_STUDY.where(*_PLANNED).values(owner_id=None, until=None))
 
 
 def hashed(token: str) -> str:
@@ -160,13 +172,39 @@ def keep_completion(store: Store, judge_id: int, code: str, *, again: bool) -> s
     return str(store.value(select(judges.c.completion).where(mine)))
 
 
-def free_held(store: Store, judge_id: int) -> None:
-    """Give back what a judge holds: reservations, and bundles, which somebody else may go on with."""
+@transaction
+def readmit(store: Store, judge_id: int) -> None:
+    """Give a judge tasks of every kind again; answers that were taken back stay taken back."""
+    lock_any(store, judge_id)
+    mine = exclusions.c.judge_id == judge_id
+    for row in store.rows(select(exclusions.c.kind).where(mine).order_by(exclusions.c.kind)):
+        log(store, "readmitted", judge_id=judge_id, more={"kind": row["kind"]})
+    store.change(delete(exclusions).where(mine))
+
+
+def excluded_kinds(store: Store) -> dict[int, list[str]]:
+    """The kinds of tasks that judges are given no more, by the judges' numbers."""
+    mine = exclusions.c.study_id == store.study_id
+    found: dict[int, list[str]] = {}
+    for row in store.rows(select(exclusions.c.judge_id, exclusions.c.kind).where(mine).order_by(exclusions.c.kind)):
+        found.setdefault(row["judge_id"], []).append(row["kind"])
+    return found
+
+
+def free_held(store: Store, judge_id: int, *, kind: str | None = None) -> None:
+    """Give back what a judge holds (of one kind): reservations, and bundles, which somebody else may go on with."""
     for row in store.rows(_HELD, judge=judge_id):
+        if kind is not None and row["kind"] != kind:
+            continue
         lock_task(store, row["task_id"])
         store.change(_FREE, {"number": row["id"], "state": "released", "changed": store.clock()})
         recount(store, row["task_id"])
-    free_bundles(store, judge_id)
+    if kind is None:
+        free_bundles(store, judge_id)
+    else:
+        mine = {"study": store.study_id, "judge": judge_id, "which": kind}
+        store.change(_FREE_OF_KIND, mine | {"owner_id": None, "until": 0.0})
+        store.change(_BEGIN, mine | {"owner_id": judge_id, "until": None})
 
 
 def free_bundles(store: Store, judge_id: int) -> None:

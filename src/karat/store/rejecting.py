@@ -10,7 +10,7 @@ from karat.store.log import lock_task, log, recount
 from karat.store.people import free_held, lock_any
 from karat.store.prepared import Prepared
 from karat.store.store import Store, transaction
-from karat.store.tables import answers, judges, reservations, tasks
+from karat.store.tables import answers, exclusions, judges, reservations, tasks
 
 _STAND = (
     select(answers.c.id, answers.c.task_id)
@@ -23,6 +23,10 @@ _REJECT = Prepared(
     update(reservations)
     .where(reservations.c.judge_id == bindparam("judge"), reservations.c.task_id == bindparam("task"))
     .values(state=None, changed=None)
+)
+_EXCLUDE = Prepared.new_row(exclusions)
+_OUT = Prepared(
+    select(exclusions.c.id).where(exclusions.c.judge_id == bindparam("judge"), exclusions.c.kind == bindparam("which"))
 )
 
 
@@ -38,15 +42,34 @@ def reject_judge(store: Store, judge_id: int, why: str) -> None:
 
 
 def reject(store: Store, judge: dict[str, Any], why: str, *, kind: str | None = None) -> None:
+    """Take back a judge's answers (to one kind of task), and give them no more tasks of any kind."""
+    _take_back(store, judge, why, kind)
+    store.change(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
+    log(store, "rejected", judge_id=judge["id"], more={"why": why})
+    free_held(store, judge["id"])
+
+
+def exclude(store: Store, judge: dict[str, Any], why: str, kind: str) -> None:
+    """Take back a judge's answers to one kind of task, and give them no more of these; they go on with the others."""
+    _take_back(store, judge, why, kind)
+    mine = {"study_id": store.study_id, "judge_id": judge["id"], "kind": kind}
+    if not store.rows(_OUT, judge=judge["id"], which=kind):
+        store.add(_EXCLUDE, mine | {"made": store.clock()})
+    log(store, "excluded", judge_id=judge["id"], more={"why": why, "kind": kind})
+    free_held(store, judge["id"], kind=kind)
+
+
+def is_excluded(store: Store, judge_id: int, kind: str) -> bool:
+    """Whether a judge is given no more tasks of a kind."""
+    return bool(store.rows(_OUT, judge=judge_id, which=kind))
+
+
+def _take_back(store: Store, judge: dict[str, Any], why: str, kind: str | None) -> None:
     """Take back a judge's answers (to one kind of task) one by one in the log, and open their slots."""
     stand = _ALL if kind is None else _OF_KIND
-    more = {"why": why}
     for row in store.rows(stand, judge=judge["id"], study=store.study_id, which=kind):
         lock_task(store, row["task_id"])
-        log(store, "reject", judge_id=judge["id"], task_id=row["task_id"], target_id=row["id"], more=more)
+        log(store, "reject", judge_id=judge["id"], task_id=row["task_id"], target_id=row["id"], more={"why": why})
         mine = {"judge": judge["id"], "task": row["task_id"]}
         store.change(_REJECT, mine | {"state": "rejected", "changed": store.clock()})
         recount(store, row["task_id"])
-    store.change(update(judges).where(judges.c.id == judge["id"]).values(state="rejected", why=why))
-    log(store, "rejected", judge_id=judge["id"], more=more)
-    free_held(store, judge["id"])

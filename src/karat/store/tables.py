@@ -133,6 +133,15 @@ tasks = _of_study(
     Index("ix_tasks_context", "study_id", "context"),
 )
 
+#: Kinds of tasks that a judge is given no more, because they failed a trap.
+exclusions = _of_study(
+    "exclusions",
+    Column("judge_id", ForeignKey("judges.id"), nullable=False),
+    Column("kind", String(10), nullable=False),
+    Column("made", Float(53), nullable=False),
+    UniqueConstraint("judge_id", "kind"),
+)
+
 reservations = _of_study(
     "reservations",
     Column("task_id", ForeignKey("tasks.id"), nullable=False),

@@ -50,6 +50,9 @@ function lenient({ leniency, leniency_low: low, leniency_high: high }) {
 /** Who failed a trap loses what was said about lists only: labels of documents count, and are paid for, until the lead rejects them. */
 const stand = (row) => (row.state === "rejected" && row.answers ? `; ${row.answers} answers still count: Reject takes them back, too` : "");
 
+/** Whoever failed a trap is given no more tasks of that kind, until the lead readmits them. */
+const barred = (row) => (row.state === "active" && row.excluded.length ? `, no more ${row.excluded.map((kind) => setup.kinds[kind] || kind).join(", ")}: failed a trap` : "");
+
 function judgeRow(row) {
   const act = row.state === "active" ? "pause" : "release";
   const button = make("button", { type: "button", "aria-label": `${act === "pause" ? "Pause" : "Release"} ${row.name}` }, act === "pause" ? "Pause" : "Release");
@@ -72,13 +75,18 @@ function judgeRow(row) {
     await say(() => tell(`/api/judges/${row.id}/reject`, { why: why.trim() || "rejected by the lead" }));
     await refresh();
   });
+  const readmit = make("button", { type: "button", class: "quiet", "aria-label": `Readmit ${row.name}` }, "Readmit");
+  readmit.addEventListener("click", async () => {
+    await say(() => tell(`/api/judges/${row.id}/release`, {}));
+    await refresh();
+  });
   const traps = row.traps ? `${row.traps - row.traps_failed} of ${row.traps}` : "-";
   return make(
     "tr",
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
     make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, setup.own_codes && row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
-    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + stand(row), row.likely_spammer || row.one_grade || row.state !== "active" ? "text wrap look" : "text wrap"),
+    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + barred(row) + stand(row), row.likely_spammer || row.one_grade || row.state !== "active" || row.excluded.length ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),
@@ -87,7 +95,7 @@ function judgeRow(row) {
     cell(traps, row.traps_failed ? "look" : ""),
     lenient(row),
     row.drift_p === null ? cell("-", "", "too few labels to say") : cell(signed(row.drift), row.drift_p < 0.05 ? "look" : "", `p = ${row.drift_p.toFixed(3)}`),
-    make("td", {}, make("div", { class: "acts" }, button, link, reject)),
+    make("td", {}, make("div", { class: "acts" }, button, ...(row.state === "active" && row.excluded.length ? [readmit] : []), link, reject)),
   );
 }
 

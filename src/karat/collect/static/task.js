@@ -45,7 +45,11 @@ const outbox = new Outbox(setup.owner, {
     if (item.path.endsWith("/cant-tell")) meter(0, 1);
     // The code is shown once everything said is there.
     paid ||= counted && progress.answered === setup.enough;
-    if (reply.rejected) load();
+    if (reply.rejected) {
+      told = performance.now();
+      banner("A control question was answered wrongly, so your answers to tasks of this kind were not accepted.", true);
+      load();
+    }
   },
   refused: (item, error) => {
     told = performance.now();
