@@ -243,3 +243,15 @@ def test_count_repeats_takes_repeated_labels_for_other_users(tmp_path: Path) -> 
     for command in (["by", path, "query"], ["resampled", path, "--min-labels", "2"]):
         done = karat("disagree", *command, "--count-repeats", "--json")
         assert any("count as other users" in note for note in json.loads(done.stdout)["notes"]), command
+
+
+def test_gains_of_a_negative_page_are_zero_with_zero_page_0(tmp_path: Path) -> None:
+    # One of two judges calls the page of d1 -2 and that of d2 0; the other gives both the top combination, worth 1.
+    rows = ["query,doc,judge,surface,label"]
+    for doc, low in (("d1", -2), ("d2", 0), ("d3", 3)):
+        rows += [f"q,{doc},ann,snippet,3", f"q,{doc},ann,page,{low}", f"q,{doc},bob,snippet,3", f"q,{doc},bob,page,3"]
+    (tmp_path / "labels.csv").write_text("\n".join(rows) + "\n")
+    given = ("disagree", "gains", str(tmp_path / "labels.csv"), "--parts", "snippet,page", "--top", "3,3")
+    out = str(tmp_path / "weighted.csv")
+    assert karat(*given, "--zero", "page=0", "--draws", "0", "--out", out).returncode == 0
+    assert pl.read_csv(out).select("doc", "label").rows() == [("d1", 0.5), ("d2", 0.5), ("d3", 1.0)]

@@ -37,7 +37,7 @@ def test_users_who_disagree(script, tmp_path: Path) -> None:
     assert found.height >= 20
     assert (~found["inside"]).sum() <= 4
     names = {path.name for path in tmp_path.iterdir()}
-    assert {f"table-{n}.tex" for n in ("1", "2", "3-kind", "4")} <= names
+    assert {f"table-{n}.tex" for n in ("1", "2", "3-kind", "3-quality", "4")} <= names
     assert {f"{name}.svg" for name in ("figure-1", "figures-2-and-3", "figure-4", "figure-5")} <= names
 
 
