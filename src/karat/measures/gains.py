@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from karat.stats.arrays import Floats
 
 #: 2^grade of a higher grade is no number any more.
 STEEPEST = 1000
+#: The highest grade for which a function is asked for the gain.
+HIGHEST_GRADE_OF_FUNCTIONS = 10
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,12 @@ class Gains:
     zero: bool = False
 
     @classmethod
-    def of(cls, gains: str | Mapping[float, float] | Sequence[float] | Gains) -> Gains:
-        """Gains from what a user writes."""
+    def of(cls, gains: str | Mapping[float, float] | Sequence[float] | Callable[[float], float] | Gains) -> Gains:
+        """Gains from what a user writes; a function gives the gain of each whole grade from 0 to 10.
+
+        >>> Gains.of(lambda grade: 2**grade - 1), Gains.of([0, 1, 5].__getitem__)
+        ('exp', {0:0,1:1,2:5})
+        """
         if isinstance(gains, Gains):
             return gains
         if isinstance(gains, str):
@@ -46,6 +52,8 @@ class Gains:
             if gains not in ("identity", "exp"):
                 raise BadInput.at("gains", expected="identity, exp, or a value per grade", found=f'"{gains}"')
             return cls(gains)
+        if callable(gains):
+            return _of_function(gains)
         try:
             pairs = gains.items() if isinstance(gains, Mapping) else enumerate(gains)
             table = tuple(sorted((float(grade), float(gain)) for grade, gain in pairs))
@@ -87,6 +95,30 @@ class Gains:
         return "{" + ",".join(f"{_short(grade)}:{_short(gain)}" for grade, gain in self.table) + "}"
 
     __repr__ = __str__
+
+
+def _of_function(function: Callable[[float], float]) -> Gains:
+    """The gains by a function, as a table that prints and compares like one that was written down."""
+    given: dict[float, float] = {}
+    for grade in range(HIGHEST_GRADE_OF_FUNCTIONS + 1):
+        try:
+            gain = function(grade)
+        except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+            if grade == 0:
+                place = f"gains by {getattr(function, '__name__', 'a function')}"
+                found = f"{type(error).__name__} ({error})"
+                raise BadInput.at(place, expected="a number for the grade 0", found=found) from None
+            break  # a table's look-up, which has no higher grade
+        if gain is None and grade:
+            break
+        given[grade] = gain
+    gains = Gains.of(given)
+    for known in (Gains("identity"), Gains("exp")):
+        if len(gains.table) > HIGHEST_GRADE_OF_FUNCTIONS and all(
+            known.apply(np.array([grade]))[0] == gain for grade, gain in gains.table
+        ):
+            return known
+    return gains
 
 
 def udm(at_least: int, of: int, zero: bool = False) -> Gains:

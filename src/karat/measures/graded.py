@@ -19,7 +19,7 @@ from karat.measures.topics import Topics
 from karat.stats.arrays import Floats, Ints
 
 #: How a user may write gains: a name, a value per grade, or the values of grades 0, 1, 2, ...; none: the profile's.
-GainsLike = str | Mapping[float, float] | Sequence[float] | Gains | None
+GainsLike = str | Mapping[float, float] | Sequence[float] | Callable[[float], float] | Gains | None
 
 
 def log2(rank: Ints) -> Floats:

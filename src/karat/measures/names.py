@@ -86,6 +86,31 @@ SETS = {
 }
 
 
+def split_names(text: str, separators: str = ",") -> list[str]:
+    """The names of measures in a text, which separators divide where they are not inside brackets.
+
+    >>> split_names("nDCG(gains={0:0,1:3})@10, AP, P.5,10")
+    ['nDCG(gains={0:0,1:3})@10', 'AP', 'P.5', 'P.10']
+
+    A text without a name is the one name that it is, for the error that names it.
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += letter in "([{"
+        depth -= letter in ")]}"
+        if letter in separators and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    names: list[str] = []
+    for part in map(str.strip, parts):
+        # trec_eval's P.5,10 asks for P.5 and P.10.
+        if part.isdigit() and names and "." in names[-1]:
+            part = f"{names[-1].rpartition('.')[0]}.{part}"
+        names += [part] if part else []
+    return names or [text]
+
+
 def spelled(text: str) -> tuple[str, str]:
     """A measure in karat's spelling as far as a name's form tells it, and what to say of it, if anything.
 

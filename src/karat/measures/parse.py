@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -15,7 +15,7 @@ from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure, MeasureType
 from karat.measures.gains import Gains, udm
 from karat.measures.ir_measures_objects import from_ir_measures, is_ir_measures_object
-from karat.measures.names import SETS, TOOLS, meant, spelled
+from karat.measures.names import SETS, TOOLS, meant, spelled, split_names
 from karat.records.scale import ONE_USER
 
 #: As long as a name may be, and as much of it as an error shows.
@@ -94,12 +94,19 @@ def _parameters(cls: type[Measure], keywords: list[ast.keyword], text: str) -> d
 
 
 def as_measures(measures: object) -> list[Measure]:
-    """Measures from one or many names or values, each once, in the order given."""
-    if isinstance(measures, str | Measure | MeasureType):
+    """Measures from one or many names or values, each once, in the order given; a name may be several with commas.
+
+    >>> as_measures("P@10, nDCG(gains={0:0,1:3})@10")
+    [P@10, nDCG(gains={0:0,1:3})@10]
+    """
+    if isinstance(measures, str):
+        measures = split_names(measures)
+    if isinstance(measures, Measure | MeasureType) or is_ir_measures_object(measures):
         measures = [measures]
-    if not isinstance(measures, Iterable):
+    if not isinstance(measures, Iterable) or isinstance(measures, Mapping):
         raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measures))
-    named = (SETS.get(m.lower(), [m]) if isinstance(m, str) else [m] for m in measures)
+    each = (name for m in measures for name in (split_names(m) if isinstance(m, str) else [m]))
+    named = (SETS.get(m.lower(), [m]) if isinstance(m, str) else [m] for m in each)
     return list(dict.fromkeys(_as_measure(measure) for some in named for measure in some))
 
 
