@@ -13,7 +13,7 @@ from karat.estimate.gold_sample import Gold
 from karat.labels.consensus import How, consensus
 from karat.measures import as_measures
 from karat.measures.topics import Topics
-from karat.records import Documents, Judgments, LabelsLike, Queries, Result, RunsLike
+from karat.records import Documents, FrameLike, Judgments, LabelsLike, Queries, Result, RunsLike
 from karat.records.chart import Differences
 from karat.records.runs import ranked, several, together
 
@@ -33,8 +33,8 @@ def moved(
     number: int = 5,
     depth: int = DEPTH,
     gold: LabelsLike | None = None,
-    queries: Queries | None = None,
-    documents: Documents | None = None,
+    queries: Queries | FrameLike | None = None,
+    documents: Documents | FrameLike | None = None,
     how: How = "median",
 ) -> list[dict[str, Any]]:
     """The queries on which the second of two systems lost most, then those on which it won most, the largest first.
@@ -54,6 +54,7 @@ def moved(
     """
     if len(found.systems) != 2:
         raise BadInput.at("queries that moved", expected="two systems", found=str(len(found.systems)))
+    queries, documents = Queries.of_optional(queries), Documents.of_optional(documents)
     if number < 1:
         raise BadInput.at("queries to show", expected="1 or more", found=str(number))
     a, b = found.systems

@@ -23,7 +23,7 @@ from karat.records.names import LABEL
 
 #: How Quepid's export begins, and what a grade may be in a table that another tool or a person made.
 QUEPID = ["query", "docid"]
-GRADES = {"", *(str(grade) for grade in range(-2, 11))}
+GRADES = {"", *(str(grade) for grade in range(-2, 11)), *(f"{grade}.0" for grade in range(-2, 11))}
 #: What a sheet shows judges of a query or a document, and no judge is called.
 SHOWN = ("query_text", "title", "snippet", "url", "text")
 

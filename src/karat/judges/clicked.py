@@ -10,7 +10,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.slices import features_of, ordered, sliced
 from karat.labels import Panel
-from karat.records import ClickLog, Clicks, LabelsLike
+from karat.records import ClickLog, Clicks, FrameLike, LabelsLike
 from karat.records.base import count
 from karat.records.blocks import Blocks
 from karat.stats import Resampling, ratio, ratio_intervals
@@ -44,7 +44,9 @@ class Clicked:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, labels: Panel | LabelsLike, clicks: Clicks | ClickLog, by: str | None, minimum: int) -> Clicked:
+    def of(
+        cls, labels: Panel | LabelsLike, clicks: Clicks | ClickLog | FrameLike, by: str | None, minimum: int
+    ) -> Clicked:
         """The labels of these judgments beside these clicks; `Undefined` where no document has both."""
         if minimum < 1:
             raise BadInput.at("minimum_clicks", expected="1 or more", found=str(minimum))

@@ -14,7 +14,7 @@ import polars as pl
 from karat.errors import BadInput, Undefined
 from karat.judges.clicked import Clicked, in_percent, shares
 from karat.labels import ALL, Panel
-from karat.records import ClickLog, Clicks, LabelsLike, Result
+from karat.records import ClickLog, Clicks, FrameLike, LabelsLike, Result
 from karat.records.base import count
 from karat.records.blocks import pairs_within
 from karat.stats import FEWEST, Resampling
@@ -29,7 +29,7 @@ DIFFERENT = "different"
 
 def against_clicks(
     labels: Panel | LabelsLike,
-    clicks: Clicks | ClickLog,
+    clicks: Clicks | ClickLog | FrameLike,
     *,
     by: str | None = None,
     pairs: Pairs = "all",

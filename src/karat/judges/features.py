@@ -15,9 +15,10 @@ import polars as pl
 from karat.errors import BadInput
 from karat.judges import text_features
 from karat.judges.known_columns import facts_of, whole
-from karat.records import Documents, Judgments, Queries, Runs
+from karat.records import Documents, FrameLike, Judgments, LabelsLike, Queries, RunsLike
 from karat.records.addresses import HOST, SCHEME, SITE
 from karat.records.base import count
+from karat.records.runs import joined
 
 WORD = text_features.WORD
 
@@ -201,12 +202,12 @@ _SOURCES = {
 
 
 def add_features(
-    judgments: Judgments,
+    judgments: LabelsLike,
     names: Sequence[str] | None = None,
     *,
-    queries: Queries | None = None,
-    documents: Documents | None = None,
-    runs: Runs | None = None,
+    queries: Queries | FrameLike | None = None,
+    documents: Documents | FrameLike | None = None,
+    runs: RunsLike | None = None,
 ) -> Judgments:
     """The judgments with a column for each feature of query and document.
 
@@ -221,11 +222,17 @@ def add_features(
 
     Reference: Kazai et al., An Analysis of Systematic Judging Errors in Information Retrieval (CIKM 2012), section 3.
     """
+    judgments = Judgments.of(judgments)
     for name in names or ():
         if name not in FEATURES and name not in judgments.frame.columns:
             expected = f"some of {', '.join(FEATURES)}, or a column of the judgments"
             raise BadInput.at("the features", expected=expected, found=name)
-    facts, lacks = facts_of(judgments, queries, documents, runs)
+    facts, lacks = facts_of(
+        judgments,
+        Queries.of_optional(queries),
+        Documents.of_optional(documents),
+        None if runs is None else joined(runs),
+    )
     frame, notes, missing, partly = judgments.frame, [], [], []
     for name in names if names is not None else FEATURES:
         if name in frame.columns or name not in FEATURES:

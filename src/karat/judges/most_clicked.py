@@ -11,7 +11,7 @@ import polars as pl
 
 from karat.judges.clicked import Clicked, in_percent, shares
 from karat.labels.panel import Panel
-from karat.records import ClickLog, Clicks, LabelsLike, Result
+from karat.records import ClickLog, Clicks, FrameLike, LabelsLike, Result
 from karat.records.base import count
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats, Ints
@@ -19,7 +19,7 @@ from karat.stats.arrays import Floats, Ints
 
 def most_clicked(
     labels: Panel | LabelsLike,
-    clicks: Clicks | ClickLog,
+    clicks: Clicks | ClickLog | FrameLike,
     *,
     by: str | None = None,
     minimum_clicks: int = 100,

@@ -11,7 +11,7 @@ from karat.errors import BadInput, Undefined
 from karat.labels import consensus, one_subtopic_each
 from karat.labels.selection import NO_SUBTOPIC, subtopics_of
 from karat.measures import P
-from karat.records import Judgments, LabelsLike, Queries, Result, Runs, RunsLike
+from karat.records import FrameLike, Judgments, LabelsLike, Queries, Result, Runs, RunsLike
 from karat.records.base import count
 from karat.records.runs import joined, ranked
 from karat.scoring import Scorer
@@ -23,7 +23,7 @@ def comparison_tasks(
     labels: LabelsLike,
     runs: RunsLike,
     *,
-    queries: Queries | None = None,
+    queries: Queries | FrameLike | None = None,
     judges: int = 8,
     block: int = 5,
     traps: bool = True,
@@ -51,6 +51,7 @@ def comparison_tasks(
     What judges answer, with these columns and a `choice`, is what kt.Preferences takes. Show judges neither trap nor
     expected.
     """
+    queries = Queries.of_optional(queries)
     if judges < 1 or depth < 1 or block < 1 + traps:
         raise BadInput.at(
             "the tasks",

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from html import escape
+from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, MissingExtra
 from karat.records.source import Source
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class Records:
         return data if isinstance(data, cls) else cls.check(frame_of(data, f"the {cls.schema.name}"))
 
     @classmethod
+    def of_optional(cls, data: Any) -> Self | None:
+        """The records in a frame or rows, none where there is none."""
+        return None if data is None else cls.of(data)
+
+    @classmethod
     def check(cls, frame: pl.DataFrame, *, source: Source | None = None) -> Self:
         """The records in a frame; `BadInput` names the first row that breaks a rule."""
         source = source or Source(f"the {cls.schema.name}")
@@ -56,6 +62,10 @@ class Records:
     def to_frame(self) -> pl.DataFrame:
         """The rows as a Polars frame."""
         return self.frame
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas frame, column by column, so that pandas is needed and Arrow is not."""
+        return pandas_of(self.frame)
 
     def has(self, column: str) -> bool:
         """Whether the data brought this column, with something in it."""
@@ -76,6 +86,15 @@ class Records:
         return f"<p>{escape(repr(self))}</p>{f'<ul>{notes}</ul>' if notes else ''}{self.frame.head(10)._repr_html_()}"
 
 
+def pandas_of(frame: pl.DataFrame) -> Any:
+    """The same rows in a pandas frame."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise MissingExtra("to_pandas needs pandas: pip install pandas") from None
+    return pandas.DataFrame({name: frame[name].to_list() for name in frame.columns}, columns=frame.columns)
+
+
 def is_table(data: Any) -> bool:
     """Whether this is a table by itself, in any form, and not a row or a column of one.
 
@@ -86,12 +105,37 @@ def is_table(data: Any) -> bool:
         return any(isinstance(value, Mapping) for value in data.values())
     if isinstance(data, list | tuple):
         return bool(data) and isinstance(data[0], Mapping)
+    if _library(data) in ("ranx", "datasets"):
+        return True
     of_arrow = hasattr(data, "__arrow_c_stream__") and not isinstance(data, pl.Series)
     return isinstance(data, Records | pl.LazyFrame) or of_arrow or hasattr(data, "columns")
 
 
+def plain_data(data: Any, name: str) -> Any:
+    """A ranx object as nested dictionaries and a Hugging Face dataset as a frame; anything else as it is.
+
+    Neither library is loaded.
+    """
+    library = _library(data)
+    if library == "ranx" and hasattr(data, "to_dict"):
+        return data.to_dict()
+    if library != "datasets":
+        return data
+    if isinstance(data, Mapping):
+        splits = ", ".join(map(str, data))
+        found = f"{type(data).__name__} with {splits}"
+        raise BadInput.at(name, expected="one split of a dataset", found=found, remedy='choose it, as data["test"]')
+    return data.to_polars() if hasattr(data, "to_polars") else list(data)
+
+
+def _library(data: Any) -> str:
+    """The name of the package that an object comes from."""
+    return type(data).__module__.partition(".")[0]
+
+
 def frame_of(data: Any, name: str) -> pl.DataFrame:
-    """A Polars frame from what people have at hand: Polars, pandas, Arrow, a list of rows, columns."""
+    """A Polars frame from what people have at hand: Polars, pandas, Arrow, Hugging Face, a list of rows, columns."""
+    data = plain_data(data, name)
     if isinstance(data, pl.DataFrame):
         return data
     first = data[0] if isinstance(data, list | tuple) and data else data
@@ -108,14 +152,25 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
         )
         raise BadInput.at(name, expected="a frame on this machine", found=found, remedy=remedy)
     try:
-        if type(data).__module__.partition(".")[0] == "pandas":
-            # Column by column, because pandas may be there without Arrow; its NaN is a missing value.
-            columns = {str(name): data[name].tolist() for name in data.columns}
-            columns = {name: [None if v != v else v for v in values] for name, values in columns.items()}
-            return pl.DataFrame(columns, strict=False)
+        if _library(data) == "pandas":
+            return _from_pandas(data, name)
         return pl.DataFrame(data, strict=False, infer_schema_length=None)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise BadInput.at(name, expected="a frame, rows or columns", found=f"{type(data).__name__} ({error})") from None
+
+
+def _from_pandas(data: Any, name: str) -> pl.DataFrame:
+    """A pandas frame column by column, because pandas may be there without Arrow; its NaN and NA are missing values."""
+    headers = [str(header) for header in data.columns]
+    again = next((header for header in headers if headers.count(header) > 1), None)
+    if again is not None:
+        raise BadInput.at(name, expected="each column once", found=f"two columns {again}", remedy="rename one of them")
+    columns = {}
+    for place, header in enumerate(headers):
+        column = data.iloc[:, place]
+        given = zip(column.tolist(), column.isna().tolist(), strict=True)
+        columns[header] = [None if missing else value for value, missing in given]
+    return pl.DataFrame(columns, strict=False)
 
 
 def from_nested(data: Any, value: str) -> Any:

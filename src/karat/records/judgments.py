@@ -13,7 +13,7 @@ import polars as pl
 from karat.advice import advise
 from karat.errors import BadInput
 from karat.records import names
-from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
+from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, plain_data, repeats
 from karat.records.column import plain
 from karat.records.design import Rules
 from karat.records.label_slips import slip_note
@@ -26,6 +26,8 @@ from karat.records.source import Source
 MADE = ("predicted", "backed off", "alone")
 #: As large as a label may be: what is larger is no grade, and its square no number.
 MOST_LABEL = 1e15
+#: The lowest and highest number that is taken for a grade where columns are named by judges.
+POSSIBLE_GRADES = (-2, 10)
 #: What people write for "can't tell".
 NO_ANSWER = ("", "n/a", "na", "null", "none", "can't tell", "cant tell", "-")
 #: What of a document a judge may have seen.
@@ -95,6 +97,7 @@ class Judgments(Records):
         3.0
         """
         scale = Scale.parse(scale) if isinstance(scale, str) else scale
+        data = plain_data(data, "the judgments")
         if isinstance(data, Judgments):
             if scale is None or data.scale == scale:
                 return data
@@ -104,7 +107,11 @@ class Judgments(Records):
             expected = "a table or {query: {doc: label}}"
             raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
         columns = from_nested(data, "label")
-        made = cls.check(frame_of(columns, "the judgments"), scale=scale)
+        frame, judges = _one_row_a_label(frame_of(columns, "the judgments"))
+        made = cls.check(frame, scale=scale)
+        if judges:
+            note = f"the judgments: a column for each judge, {', '.join(judges)}"
+            return replace(made, notes=(*made.notes, note))
         return made if columns is data else replace(made, is_unnamed=True)
 
     @classmethod
@@ -188,6 +195,41 @@ class Judgments(Records):
         if self.has("judge"):
             text += f", by {count(self.frame['judge'].n_unique(), 'judge')}"
         return text
+
+
+def _one_row_a_label(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """A table with a column of grades for each judge as one row for each label, and the judges; another as it is.
+
+    >>> wide = pl.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "GptA": [2.0, None], "anna": [1, 0]})
+    >>> _one_row_a_label(wide)[0].rows()
+    [('q', 'a', 'GptA', 2.0), ('q', 'a', 'anna', 1.0), ('q', 'b', 'anna', 0.0)]
+
+    There are two judges or more, whose columns hold whole numbers that are grades, and gaps where a judge gave none.
+    """
+    chosen = Judgments.schema.chosen(frame.columns)
+    if chosen.keys() != {"query", "doc"} or {"rank", "score", "system"} & {name.lower() for name in frame.columns}:
+        return frame, []
+    others = [name for name in frame.columns if name not in chosen.values()]
+    judges = [name for name in others if plain(name) not in Judgments.schema.beside]
+    if (
+        {plain(name) for name in judges}.intersection(OF_CLICKS)
+        or len(judges) < 2
+        or not all(_are_grades(frame[name]) for name in judges)
+    ):
+        return frame, []
+    index = [name for name in frame.columns if name not in judges]
+    wide = frame.with_columns(pl.col(judges).cast(pl.Float64)).with_row_index("_row")
+    long = wide.unpivot(judges, index=["_row", *index], variable_name="judge", value_name="label")
+    long = long.filter(pl.col("label").is_not_null() & pl.col("label").is_not_nan())
+    return long.sort("_row", maintain_order=True).drop("_row"), judges
+
+
+def _are_grades(column: pl.Series) -> bool:
+    """Whether a column holds numbers that can be grades, with gaps, and at least one."""
+    if not column.dtype.is_numeric():
+        return False
+    given = column.cast(pl.Float64).fill_nan(None).drop_nulls()
+    return bool(len(given)) and bool((given.is_between(*POSSIBLE_GRADES) & (given == given.round(0))).all())
 
 
 def _read_labels(labels: pl.Series, scale: Scale | None) -> tuple[pl.Series, pl.Series]:

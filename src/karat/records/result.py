@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from karat.records.base import pandas_of
 from karat.records.chart import Drawing
 from karat.records.number_format import in_words, written
 from karat.records.scale import Scale
@@ -50,6 +51,10 @@ class ResultBase:
     def to_frame(self) -> pl.DataFrame:
         """The figures as a Polars frame; what is undefined is NaN or null."""
         raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The figures as a pandas frame, column by column, so that pandas is needed and Arrow is not."""
+        return pandas_of(self.to_frame())
 
     def to_dict(self) -> dict[str, Any]:
         """The result as one document: `finding`, `rows`, `notes`; what is undefined is None."""

@@ -13,7 +13,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import names
-from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, repeats
+from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, plain_data, repeats
 from karat.records.blocks import Blocks
 from karat.records.judgments import Judgments
 from karat.records.list_order import SCORE_NOT_USED, order_by_position
@@ -62,6 +62,8 @@ class Runs(Records):
         """
         if isinstance(data, Runs):
             return data
+        system = _own_name(data) or system
+        data = plain_data(data, "the run")
         if isinstance(data, Mapping) and any(is_table(run) for run in data.values()):
             return together([_called(str(name), cls.of(run, system=str(name))) for name, run in data.items()])
         return cls.check(frame_of(from_nested(data, "score"), "the run"), system=system)
@@ -220,6 +222,12 @@ def headed_by(runs: Sequence[Runs], system: str) -> list[Runs]:
     if system not in names:
         raise BadInput.at("the baseline", expected=f"one of the systems ({', '.join(names)})", found=system)
     return sorted(every, key=lambda run: run.systems[0] != system)
+
+
+def _own_name(data: Any) -> str:
+    """The name that a ranx run has; none where there is none."""
+    name = getattr(data, "name", None) if type(data).__module__.partition(".")[0] == "ranx" else None
+    return name if isinstance(name, str) else ""
 
 
 def _called(name: str, run: Runs) -> Runs:

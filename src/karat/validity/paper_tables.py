@@ -29,7 +29,7 @@ def agreement_tables(
     *,
     how: str = "votes",
     at_least: float | None = None,
-    queries: Queries | None = None,
+    queries: Queries | FrameLike | None = None,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -52,6 +52,7 @@ def agreement_tables(
     Reference: Sanderson et al. (SIGIR 2010).
     """
     preferences, labels, runs = Preferences.of(preferences), Judgments.of(labels), joined(runs)
+    queries = Queries.of_optional(queries)
     by = "subtopic" if labels.has("subtopic") and preferences.has("subtopic") else "query"
     found: dict[str, Result] = {}
 

@@ -60,8 +60,8 @@ def agreement(
     at_least: float | None = None,
     split: Sequence[str] = (),
     ties: str = "out",
-    queries: Queries | None = None,
-    documents: Documents | None = None,
+    queries: Queries | FrameLike | None = None,
+    documents: Documents | FrameLike | None = None,
     profile: str | Profile = "trec_eval",
     depth: int | None = None,
     level: float = 0.95,
@@ -105,6 +105,7 @@ def agreement(
     """
     check_ties(ties)
     Resampling(level, draws, seed)
+    queries, documents = Queries.of_optional(queries), Documents.of_optional(documents)
     told, judged = Preferences.of(preferences), Judgments.of(labels)
     by, notes = asked_by(told, judged, as_measures(measures), by)
     wanted = preferred(told, by=by, how=how, at_least=at_least)
@@ -126,7 +127,7 @@ def agreement_of(
     *,
     split: Sequence[str] = (),
     ties: str = "out",
-    queries: Queries | None = None,
+    queries: Queries | FrameLike | None = None,
     level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
@@ -135,6 +136,7 @@ def agreement_of(
     if isinstance(split, str):
         raise BadInput.at("the split", expected="a list of splits", found=f'"{split}"', remedy=f'write ["{split}"]')
     check_ties(ties)
+    queries = Queries.of_optional(queries)
     resampling = Resampling(level, draws, seed)
     notes = list(compared.notes)
     undefined = np.isnan(compared.difference).sum(axis=0)
