@@ -14,12 +14,16 @@ import karat as kt
 from karat.estimate.worth import Worth, labels_worth
 from karat.judges.llm.figure import Figure
 from karat.plan.gold_needed import Needed, for_difference, for_width
+from karat.plan.llm_sheet import LLMSheet
 from karat.plan.llm_verdict import verdict
 from karat.plan.variance import PilotVariance
+from karat.records import Judgments, Scale
 from karat.simulate.llm_judge import Faults, llm_study
 from simulated import studies
 
 GOOD = Worth(2.0, 1.8, 2.2, 1.0, 0.7, 300, 50)
+#: The data leave open whether the grades spare gold labels.
+UNSURE = Worth(1.2, 0.9, 1.6, 1.0, 0.9, 300, 50)
 ENOUGH = Needed(200, "see it")
 
 
@@ -48,8 +52,8 @@ def test_too_few_gold_labels_to_tell_is_no_verdict_on_the_judge() -> None:
     ("figures", "worth", "words"),
     [
         ([], Worth(1.0, 0.97, 1.03, 1, 1, 300, 50), "its grades spare no gold labels"),
-        ([told("ordinal alpha with gold", -0.4, -0.5, -0.3)], GOOD, "its grades contradict gold"),
-        ([told("ordinal alpha with itself", 0.02, -0.1, 0.1)], GOOD, "asked again, it answers nearly at random"),
+        ([told("ordinal alpha with gold", -0.4, -0.5, -0.3)], UNSURE, "its grades contradict gold"),
+        ([told("ordinal alpha with itself", 0.02, -0.1, 0.1)], UNSURE, "asked again, it answers nearly at random"),
         (
             [told("raised", 0.8, 0.7, 0.9, part="canaries", of="orders")],
             GOOD,
@@ -112,9 +116,82 @@ def test_repeats_that_leave_room_for_a_good_judge_condemn_nobody() -> None:
     # With four grades in use, a quarter of them equal leaves no room.
     random = told("same grade when asked again", 0.25, 0.18, 0.33, n=100)
     told_apart = [told("ordinal alpha with itself", 0.0, -0.1, 0.1), random]
-    assert verdict("m", told_apart, GOOD, ENOUGH, n_gold=300).answer == "do not use it"
+    assert verdict("m", told_apart, UNSURE, ENOUGH, n_gold=300).answer == "do not use it"
     alone = verdict("m", [wide], None, None, n_gold=0, why_not="there are no gold labels")
     assert alone.answer == "cannot say"
+
+
+def test_few_gold_labels_of_another_grade_condemn_nobody() -> None:
+    """Of 100 gold labels one is not 0. The judge gave it the same grade, and what its grades are worth is unknown."""
+    worth = Worth(1.01, 0.99, 1.04, 0.1, 0.1, 100, 20)
+    found = verdict("m", [], worth, ENOUGH, n_gold=100, n_rare=1)
+    assert found.answer == "cannot say"
+    assert "only 1 of them has another grade than the commonest" in found.sentence
+    assert verdict("m", [], worth, ENOUGH, n_gold=100, n_rare=5).answer == "do not use it"
+
+
+def test_a_lenient_judge_whose_labels_spare_gold_is_not_condemned() -> None:
+    """It gives a 1 to many documents that are worth nothing, which puts alpha below 0, and finds those that are not."""
+    below = told("ordinal alpha with gold", -0.17, -0.27, -0.06)
+    unsteady = told("ordinal alpha with itself", -0.18, -0.49, 0.13)
+    found = verdict("m", [below, unsteady], GOOD, ENOUGH, n_gold=300)
+    assert found.answer == "use it"
+    assert "Beware: taken as they are, its grades may agree with gold by chance alone" in found.sentence
+    assert "asked again, it answers nearly at random" in found.sentence
+    # Where a few documents decide what its labels are worth, most of its grades have to differ from gold as well.
+    for same, answer in (
+        (told("same grade as gold", 0.6, 0.5, 0.7), "cannot say"),
+        (told("same grade as gold", 0.25, 0.17, 0.34), "do not use it"),
+    ):
+        found = verdict("m", [below, same], UNSURE, ENOUGH, n_gold=100, n_rare=3)
+        assert found.answer == answer, found.sentence
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(("gold_labels", "recall"), [(100, 0.98), (60, 0.8), (400, 0.8)])
+def test_no_good_judge_is_condemned_by_few_gold_labels(gold_labels: int, recall: float) -> None:
+    """As an audit asks: 3 % of 400 documents are relevant, some have a gold label, 30 are graded twice."""
+    seeds = studies(5, 60)
+    answers = [sparse_audit(seed, gold_labels, recall).answer for seed in seeds]
+    assert "do not use it" not in answers
+
+
+@pytest.mark.evidence
+def test_a_guessing_judge_of_a_sparse_collection_is_condemned() -> None:
+    """It gives each grade as often as any other, and goes by the side in 95 % of pairs."""
+    found = [sparse_audit(seed, 100, None, flips=0.95) for seed in studies(5, 60)]
+    # Where all gold labels are 0, nobody can tell.
+    told_apart = [sheet for sheet in found if "all of one grade" not in sheet.finding]
+    assert len(told_apart) >= 0.7 * len(found)
+    assert {(sheet.answer, sheet.pairs) for sheet in told_apart} == {("do not use it", "do not use them")}
+
+
+def sparse_audit(seed: int, gold_labels: int, recall: float | None, *, flips: float = 0.15) -> LLMSheet:
+    """The sheet of a judge that finds the share `recall` of relevant documents, or guesses where it is None."""
+    rng = np.random.default_rng(seed)
+    rows, gold, pairs = [], [], []
+    order = rng.permutation(400)
+    for n in range(400):
+        truth = int(rng.random() < 0.03) * int(rng.integers(1, 4))
+        ids = {"query": f"q{n // 20}", "doc": f"d{n}", "judge": "m", "model": "m"}
+        for repeat in range(1 + (order[n] < 30)):
+            if recall is None:
+                label = int(rng.integers(0, 4))
+            elif truth:
+                label = truth * int(rng.random() < recall)
+            else:
+                label = int(rng.integers(1, 4)) * int(rng.random() < 0.01)
+            rows.append(ids | {"label": label, "repeat": repeat})
+        if order[n] < gold_labels:
+            gold.append({"query": ids["query"], "doc": ids["doc"], "label": truth})
+    for n in range(12):
+        flip = rng.random() < flips
+        for place, (left, right) in enumerate((("a", "b"), ("b", "a"))):
+            choice = "left" if flip or left == "a" else "right"
+            sides = {"query": f"q{n}", "left": left, "right": right}
+            pairs.append(sides | {"choice": choice, "judge": "m", "order": place})
+    named, trusted = (Judgments.of(some, Scale.parse("0..3")) for some in (rows, gold))
+    return kt.audit_llm(named, gold=trusted, preferences=pairs, draws=200).sheets[0]
 
 
 @pytest.mark.evidence

@@ -168,9 +168,10 @@ def _sheet(judge: LLMJudge, given: _Given, people: list[Figure]) -> LLMSheet:
     if needed is not None:
         plan = Figure("worth", "gold labels needed", needed.gold, np.nan, np.nan, frame.height, 0, "answers")
         figures.insert(max(at for at, one in enumerate(figures) if one.part == "worth") + 1, plan)
-    one_grade = frame.height > 0 and frame["gold"].n_unique() == 1
+    commonest = frame.group_by("gold").len()["len"].to_list() if frame.height else [0]
+    n_rare = frame.height - max(commonest)
     found: Verdict = verdict(
-        judge.name, figures, worth, needed, n_gold=_counting(frame, given), one_grade=one_grade, why_not=why_not
+        judge.name, figures, worth, needed, n_gold=_counting(frame, given), n_rare=n_rare, why_not=why_not
     )
     return LLMSheet(
         judge.name, found.answer, found.sentence, table(figures), cells, worst, frame.height,

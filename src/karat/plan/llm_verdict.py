@@ -32,6 +32,8 @@ NEARLY_RANDOM = 0.2
 NEXT_TO_NOTHING = 1.1
 #: Fewer pairs, canaries or repeats condemn nobody.
 FEWEST = 10
+#: With fewer gold labels of another grade than the commonest, what the judge's labels are worth condemns nobody.
+MIN_RARE_GOLD = 5
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,18 @@ def verdict(
     needed: Needed | None,
     *,
     n_gold: int,
-    one_grade: bool = False,
+    n_rare: int = MIN_RARE_GOLD,
     why_not: str = "",
 ) -> Verdict:
     """Whether to use this judge, from the figures of its sheet.
 
     `needed` is what the plan wants, `n_gold` how many gold labels there are; `why_not` says why nothing is known of
-    what the labels are worth. With gold labels of `one_grade` no agreement can be above chance, and none condemns.
+    what the labels are worth. `n_rare` gold labels have another grade than the commonest: if they are fewer than
+    `MIN_RARE_GOLD`, as where nearly all are 0, a few documents decide what the labels are worth, and its interval, too
+    narrow then, condemns nobody.
     """
     found = {(one.figure, one.of): one for one in figures}
-    against = [*_no_better_than_chance(found, worth, one_grade), *_fooled(figures, surely=True)]
+    against = [*_no_better_than_chance(found, worth, n_rare), *_fooled(figures, surely=True)]
     pairs, why_pairs = _pairs(found)
     favoured = [one for one in figures if one.system and one.low > 0]
 
@@ -85,8 +89,11 @@ def verdict(
     if worth is None or needed is None:
         return answered("cannot say", f"Cannot say whether {judge} can be trusted: {why_not}.{beside}")
     rate = f"one is worth {worth.times:.2f}{_ends(worth.low, worth.high)}"
-    if not worth.low > 1:
+    few = worth.high < NEXT_TO_NOTHING and n_rare < MIN_RARE_GOLD
+    if few or not worth.low > 1:
         doubt = f"{count(worth.n, 'gold label')} do not show that its grades spare any ({rate} without it)"
+        if few:
+            doubt += f", but only {n_rare} of them {'has' if n_rare == 1 else 'have'} another grade than the commonest"
         return answered("cannot say", f"Cannot say yet whether {judge} can be trusted: {doubt}.{beside}")
     as_many = f"{n_gold:,} with it tell as much as {n_gold * worth.times:,.0f} without ({rate})"
     if needed.gold <= n_gold:
@@ -96,40 +103,65 @@ def verdict(
     return answered("only with more gold labels", said + beside)
 
 
-def _no_better_than_chance(found: dict[tuple[str, str], Figure], worth: Worth | None, one_grade: bool) -> list[str]:
+def _no_better_than_chance(found: dict[tuple[str, str], Figure], worth: Worth | None, n_rare: int) -> list[str]:
     """What shows that the grades tell nothing: of gold, or of the judge's own earlier grades."""
-    said = []
-    alpha, again = found.get(("ordinal alpha with gold", "")), found.get(("ordinal alpha with itself", ""))
-    if worth is not None and worth.high < NEXT_TO_NOTHING:
-        beside = "" if alpha is None or math.isnan(alpha.value) else f", ordinal alpha with gold {alpha.value:.2f}"
-        alpha_said = beside + ("" if not beside or alpha is None else _ends(alpha.low, alpha.high))
-        rate = f"{worth.times:.2f}{_ends(worth.low, worth.high)}"
-        said.append(f"its grades spare no gold labels (one with it is worth {rate} without it{alpha_said})")
-    elif alpha is not None and alpha.high < 0 and not one_grade:
-        said.append(f"its grades contradict gold (ordinal alpha {alpha.value:.2f}{_ends(alpha.low, alpha.high)})")
-    if again is not None and again.n >= FEWEST and _at_best(again, found) < NEARLY_RANDOM:
-        said.append(f"asked again, it answers nearly at random ({_itself(again)})")
-    return said
+    if worth is not None and n_rare >= MIN_RARE_GOLD:
+        if worth.low > 1:  # corrected, its grades spare gold labels, however lenient or unsteady it is
+            return []
+        if worth.high < NEXT_TO_NOTHING:
+            alpha = found.get(("ordinal alpha with gold", ""))
+            known = alpha is not None and not math.isnan(alpha.value)
+            beside = f", {_with_gold(alpha)}" if known and alpha is not None else ""
+            rate = f"{worth.times:.2f}{_ends(worth.low, worth.high)}"
+            return [
+                f"its grades spare no gold labels (one with it is worth {rate} without it{beside})",
+                *_random(found),
+            ]
+    return [*_contradiction(found, n_rare), *_random(found)]
+
+
+def _contradiction(found: dict[tuple[str, str], Figure], n_rare: int) -> list[str]:
+    """That the grades are further from gold than chance, and most of them are other grades than gold.
+
+    A lenient judge of a sparse collection has an alpha below 0, too, though it may find what is relevant.
+    """
+    alpha, same = found.get(("ordinal alpha with gold", "")), found.get(("same grade as gold", ""))
+    if alpha is None or not n_rare or not _at_best(alpha, same) < 0 or (same is not None and not same.high < COIN):
+        return []
+    return [f"its grades contradict gold ({_with_gold(alpha)})"]
+
+
+def _random(found: dict[tuple[str, str], Figure]) -> list[str]:
+    """That grades given again are nearly random."""
+    again, same = found.get(("ordinal alpha with itself", "")), found.get(("same grade when asked again", ""))
+    if again is None or again.n < FEWEST or not _at_best(again, same) < NEARLY_RANDOM:
+        return []
+    return [f"asked again, it answers nearly at random ({_itself(again)})"]
 
 
 def _unsure_of_itself(found: dict[tuple[str, str], Figure]) -> list[str]:
-    """That repeats leave open whether its grades are random."""
+    """That repeats show that its grades are nearly random, or leave it open."""
+    if surely := _random(found):
+        return surely
     again = found.get(("ordinal alpha with itself", ""))
     if again is None or again.n < FEWEST or not again.low <= 0:
         return []
     return [f"{count(again.n, 'repeat')} cannot tell whether it agrees with itself ({_itself(again)})"]
 
 
-def _at_best(again: Figure, found: dict[tuple[str, str], Figure]) -> float:
-    """The highest alpha with itself that the repeats leave room for; NaN where there is no interval.
+def _at_best(alpha: Figure, same: Figure | None) -> float:
+    """The highest alpha that the labels leave room for, by the share of equal grades; NaN where there is no interval.
 
     Where nearly all grades are the same, resamples of a handful of disagreements vary too little. Alpha is 1 less the
     disagreement observed by that expected, so the interval of the share of equal grades bounds it, too.
     """
-    same = found.get(("same grade when asked again", ""))
     if same is None or not same.value < 1 or math.isnan(same.high):
-        return again.high
-    return max(again.high, 1 - (1 - again.value) * (1 - same.high) / (1 - same.value))
+        return alpha.high
+    return max(alpha.high, 1 - (1 - alpha.value) * (1 - same.high) / (1 - same.value))
+
+
+def _with_gold(alpha: Figure) -> str:
+    return f"ordinal alpha with gold {alpha.value:.2f}{_ends(alpha.low, alpha.high)}"
 
 
 def _itself(again: Figure) -> str:
