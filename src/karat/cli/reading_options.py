@@ -29,7 +29,7 @@ def columns(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--columns",
         metavar="COLUMN=HEADER,...",
-        help="Which column is which, e.g. doc=docno,label=rel; in one kind of table: gold.label=grade.",
+        help="Which column is which, e.g. doc=docno,label=rel or gold.label=grade.",
     )
     made: Callable[..., Any] = option(with_columns)
     return made

@@ -40,6 +40,6 @@ paths = click.option(
     metavar="NAME=PATH,...",
     multiple=True,
     callback=_paths,
-    help="Which column is which, as doc=docno,label=rel.",
+    help="Which column is which, e.g. doc=docno,label=rel or gold.label=grade.",
 )
 answers = click.option("--answers", metavar="FILE", help="Where answers are kept; else beside what is written.")
