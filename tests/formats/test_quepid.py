@@ -81,7 +81,7 @@ def test_what_a_format_cannot_hold_is_named(tmp_path: Path) -> None:
     judgments = kt.Judgments.of([{"query": "q", "doc": "d", "label": 1, "judge": "ann", "seconds": 3}])
     assert kt.write(judgments, str(tmp_path / "x.qrels")) == ["trec has no place for judge, seconds: left out"]
     two = kt.Judgments.of([{"query": "q", "doc": "d", "label": n, "judge": f"j{n}"} for n in (0, 1)])
-    with pytest.raises(kt.BadInput, match="reduce them first with --consensus"):
+    with pytest.raises(kt.BadInput, match="reduce them first with consensus"):
         kt.write(two, str(tmp_path / "x.qrels"))
 
 

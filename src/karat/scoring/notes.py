@@ -76,7 +76,7 @@ def _without_labels(lists: Lists, systems: list[str]) -> list[str]:
     if len(unjudged):
         whose = f"{systems[0]}: " if len(systems) == 1 else ""
         number = count(len(unjudged), "query", "queries")
-        notes.append(f"{whose}{number} of the run without labels left aside: {shown(unjudged)}")
+        notes.append(f"{whose}{number} of the run without labels left aside: {shown(unjudged.sort())}")
         spelled = _other_spelling(lists)
         notes += [whose + spelled] if spelled else []
     return notes
