@@ -316,4 +316,4 @@ def test_documents_that_nobody_judged_are_not_corrected() -> None:
     table = pl.DataFrame(rows, schema=["grade", "label", "share"], orient="row")
     found = corrected_runs(labels, {"a": run}, "P@2", confusion=table, draws=0)
     assert found.scores["score"].to_list()[:2] == pytest.approx([0.45, (0.45 - 0.05) / 0.8])
-    assert any("have no judgment" in note for note in found.notes)
+    assert any("have no label" in note for note in found.notes)

@@ -24,7 +24,9 @@ def run_of(queries: list[str]) -> dict[str, dict[str, float]]:
         (["x ", "y "], ["x", "y"], "spaces"),
         (["1", "2"], ["1.0", "2.0"], "a .0 at the end"),
         (["Q01", "Q02"], ["q1", "q2"], "leading zeros and capital letters"),
-        (["topic-51", "topic-52"], ["51", "52"], "what stands around the number"),
+        (["topic-51", "topic-52"], ["51", "52"], 'the prefix "topic-" in the labels'),
+        (["51.html", "52.html"], ["51", "52"], 'the suffix ".html" in the labels'),
+        (["topic-51", "topic-52"], ["q51", "q52"], "what stands around the number"),
     ],
 )
 def test_no_query_in_common_shows_ids_of_both_and_the_likely_cause(

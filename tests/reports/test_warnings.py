@@ -36,9 +36,7 @@ def test_where_nothing_is_the_matter_there_is_no_warning():
 
 
 # Of ten documents one is 10 %, which is not more than 10 %; two are 20 %.
-@pytest.mark.parametrize(
-    ("judged", "said"), [(9, ""), (8, "20 % of the documents looked at (top 10) have no judgment")]
-)
+@pytest.mark.parametrize(("judged", "said"), [(9, ""), (8, "20% of the top 10 have no label")])
 def test_many_documents_without_a_label(judged, said):
     found = warnings(two(12, judged=judged))
     assert said in found

@@ -28,13 +28,13 @@ def test_a_document_judged_in_context_only_is_not_said_to_have_no_judgment() -> 
     # use for it.
     plain = notes("P@6")
     assert "4 labels given after another document left aside" in plain
-    assert "50 % of the documents looked at (top 6) have no judgment and count as not relevant" in plain
+    assert "50% of the top 6 have no label and count as not relevant" in plain
     both = notes("CG(context=0.5)@6")
-    assert "17 % of the documents looked at (top 6) have no judgment and count as not relevant" in both
+    assert "17% of the top 6 have no label and count as not relevant" in both
     assert "33 % of the documents looked at (top 6) were judged in context only: not relevant alone" in both
     assert "so that a measure with context=a counts at most a of their worth" in notes("CG(context=0.5)@6")
     nothing_else = notes("CG(context=0.5)@2")
-    assert "have no judgment" not in nothing_else
+    assert "have no label" not in nothing_else
     assert "50 % of the documents looked at (top 2) were judged in context only" in nothing_else
 
 

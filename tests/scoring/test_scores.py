@@ -49,10 +49,7 @@ def test_ties_at_the_cutoff_are_counted() -> None:
 
 
 def test_unjudged_documents_are_said() -> None:
-    assert (
-        "run: 33 % of the documents looked at (top 1) have no judgment and count as not relevant"
-        in kt.score(LABELS, RUN, "P@1").notes
-    )
+    assert "run: 33% of the top 1 have no label and count as not relevant" in kt.score(LABELS, RUN, "P@1").notes
 
 
 def test_an_undefined_value_stays_out_of_the_mean() -> None:

@@ -77,6 +77,7 @@ karat plan gold draws the documents worth a gold label and writes the file for -
 @options.by_query
 @options.profile
 @options.common_queries
+@options.allow_unjudged
 @options.level
 @options.test_draws
 @options.seed
@@ -122,7 +123,10 @@ def compare(
     names = list(dict.fromkeys(names))
     if live:
         options.refuse(*NOT_LIVE, why="--live tells how far one difference is")
-        kept = {name: asked[name] for name in ("calibrate", "consensus", "margin", "common_queries", "level")}
+        kept = {
+            name: asked[name]
+            for name in ("calibrate", "consensus", "margin", "common_queries", "allow_unjudged", "level")
+        }
         live_state(
             labels, files, names, gold, reading, form, watch, kept | {"queries": queries_are, "profile": profile}
         )
@@ -158,7 +162,7 @@ def compare(
     if by and found.verdict != "cannot say":
         known = study.queries if study.queries is not None else Queries.of({"query": found.by_query["query"]})
         more = replace(more, groups=tuple(by_group(found, groups_of(known, column), column) for column in by))
-    if moved is not None:
+    if moved is not None and found.refusal is None:
         how: How = asked["consensus"] if asked["consensus"] in HOWS else "median"
         shown = moved_most(
             found,
@@ -192,6 +196,8 @@ def compare(
             )
             if by:
                 tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
+            if moved is not None and found.refusal is not None:
+                tell_notes(["no queries that moved: there is no verdict"])
         else:
             tell_notes(failed[:1] or told)
     if unclear or failed:

@@ -75,6 +75,8 @@ def print_comparison(found: Comparison, by_query: bool, more: Extras) -> None:
     out = console()
     many = len(found.systems) > 2
     say(out, found.finding)
+    for warning in found.warnings:
+        say(out, f"Warning: {warning}.")
     methods = found.methods.drop("system_a", "system_b") if not many else found.methods.drop("system_a")
     names = {"n_queries": "queries", "n_gold": "gold"} | ({"system_b": "system"} if many else {})
     heads = {"a": found.systems[0], "b": "score" if many else found.systems[1]}
@@ -110,14 +112,15 @@ def print_comparison(found: Comparison, by_query: bool, more: Extras) -> None:
     for one in more.moved or ():
         out.print()
         _print_moved(found, one)
-    if by_query:
+    if by_query and found.by_query.height:
         rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in found.by_query.to_dicts()]
         out.print()
         say(out, "Every query's scores by the labels:")
         for table in side_by_side(["query", *found.systems], rows, out.width):
             out.print(table)
     for note in found.notes:
-        say(out, f"- {note}")
+        if note not in found.warnings:
+            say(out, f"- {note}")
     shown = [ABOUT[name] for name in found.methods["method"].unique(maintain_order=True) if name in ABOUT]
     if len(shown) > 1:
         say(out, f"Methods: {'; '.join(shown)}. More: docs/compare.md")

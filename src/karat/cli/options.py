@@ -246,6 +246,9 @@ complete = click.option("-c", "--complete", is_flag=True, help="Count judged que
 common_queries = click.option(
     "--common-queries", is_flag=True, help="Compare on the queries that all systems answer; otherwise a miss counts 0."
 )
+allow_unjudged = click.option(
+    "--allow-unjudged", is_flag=True, help="Compare although most of a system's top documents have no label."
+)
 relevance_level = click.option(
     "-l",
     "--relevance-level",

@@ -55,6 +55,7 @@ collected in the folder's karat.db is used where there are no files of it."""
 @options.n_gold(300)
 @click.option("--title", help="The study's title, as judges and readers see it.")
 @options.common_queries
+@options.allow_unjudged
 @options.draws
 @options.seed
 @options.study
@@ -80,6 +81,7 @@ def report(
     n_gold: int,
     title: str | None,
     common_queries: bool,
+    allow_unjudged: bool,
     draws: int,
     seed: int,
     reading: Reading,
@@ -128,6 +130,7 @@ def report(
         seed=seed,
         user_weights=None if weights is None else read_user_weights(weights),
         common_queries=common_queries,
+        allow_unjudged=allow_unjudged,
         progress=lambda names: progress(names, "Reporting"),
     )
     written = []

@@ -45,6 +45,8 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
     """The scores, best system first."""
     out = console()
     say(out, scores.finding)
+    for warning in scores.warnings:
+        say(out, f"Warning: {warning}.")
     systems = scores.best_first()
     if scores.has_gold:
         tables = _with_uncorrected(scores, out.width)
@@ -68,10 +70,11 @@ def print_scores(scores: Scores, by_query: bool = False) -> None:
                 if len(systems) > 1:
                     say(out, system)
                 out.print(table)
-    for note in scores.notes[:MOST_NOTES]:
+    notes = [note for note in scores.notes if note not in scores.warnings]
+    for note in notes[:MOST_NOTES]:
         say(out, f"- {note}")
-    if len(scores.notes) > MOST_NOTES:
-        say(out, f"- and {len(scores.notes) - MOST_NOTES:,} more notes, all of them with --json")
+    if len(notes) > MOST_NOTES:
+        say(out, f"- and {len(notes) - MOST_NOTES:,} more notes, all of them with --json")
 
 
 def _with_uncorrected(scores: Scores, width: int) -> list[Table]:

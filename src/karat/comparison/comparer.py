@@ -12,7 +12,7 @@ import polars as pl
 
 from karat.advice import advise
 from karat.comparison.comparison import Comparison
-from karat.comparison.decision import decide
+from karat.comparison.decision import Decision, decide
 from karat.comparison.fairness import judge_by_kind
 from karat.comparison.many_systems import inversion_bootstrap, plain_tests
 from karat.comparison.matrix import Matrix
@@ -20,6 +20,7 @@ from karat.comparison.methods import method_rows, notes_on, of_all_gold
 from karat.comparison.peeking import Look
 from karat.comparison.prediction import with_prediction
 from karat.comparison.prepared import Prepared, error_model, one_measure
+from karat.comparison.unjudged import Unjudged, difference_bounds
 from karat.comparison.verdict import describe_missing, with_missing
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
@@ -63,6 +64,7 @@ class Comparer:
         consensus: str = "median",
         profile: str | Profile = "trec_eval",
         common_queries: bool = False,
+        allow_unjudged: bool = False,
         level: float = 0.95,
         margin: float | None = None,
         user_weights: UserWeights | None = None,
@@ -89,6 +91,7 @@ class Comparer:
         self.method, self.queries, self.margin, self.draws, self.seed = method, queries, margin, draws, seed
         self._how: dict[str, Any] = {"queries": queries, "calibrate": calibrate, "consensus": consensus}
         self._how |= {"profile": profile_named(profile), "common_queries": common_queries, "user_weights": user_weights}
+        self._allow_unjudged = allow_unjudged
         self._how["model"] = error_model(self.judged, consensus)
         self._laid: dict[object, Evidence] = {}
 
@@ -96,7 +99,10 @@ class Comparer:
         """The comparison by one measure, nDCG@10 unless named."""
         one = one_measure(measure)
         ready = Prepared.of(self.judged, self.lists, one, **self._how)
-        matrix = ready.matrix
+        matrix, name = ready.matrix, str(one)
+        unjudged = Unjudged.of(matrix.coverage)
+        if unjudged.refusal and not self._allow_unjudged:
+            return self._refused(name, matrix, unjudged, one.score_range)
         estimates: dict[str, Estimate] = {}
         found = WithGold()
         if len(matrix.queries) < 2:
@@ -113,12 +119,13 @@ class Comparer:
         estimates, weighed = ready.with_weights(estimates)
         estimates = {name: replace(estimate, score_range=one.score_range) for name, estimate in estimates.items()}
         chosen = _chosen(self.method, self.gold is not None, self.queries)
-        name, why = str(one), found.refused.get(chosen, "")
+        why = found.refused.get(chosen, "")
         deciding = estimates.get(chosen)
         if deciding is not None and deciding.impossible:
             why, deciding = deciding.impossible, None
         look, draws, seed = self.look, self.draws, self.seed
         decision = decide(deciding, why, name, matrix, look, draws, seed, self.margin, self.baseline)
+        warnings, bounds = self._on_unjudged(unjudged, ready, decision)
         told = notes_on(estimates, chosen, found, self.gold, look, self.queries, is_linear(one))
         undefined = found.scales is not None and is_out_of_reach(one, found.scales)
         if found.scales is not None and undefined:
@@ -150,7 +157,57 @@ class Comparer:
             judged_queries=matrix.judged,
             missing_queries=matrix.missing,
             common_queries=matrix.common_queries,
-            notes=tuple(dict.fromkeys([*told, *weighed, *self.notes, *matrix.notes])),
+            unjudged=unjudged.shares,
+            unjudged_depth=unjudged.depth,
+            unjudged_bounds=bounds,
+            notes=tuple(dict.fromkeys([*warnings, *told, *weighed, *self.notes, *matrix.notes])),
+        )
+
+    def _on_unjudged(
+        self, unjudged: Unjudged, ready: Prepared, decision: Decision
+    ) -> tuple[list[str], tuple[float, float] | None]:
+        """The warning about unjudged documents of the pair that the verdict is about, and the bounds in it."""
+        matrix = ready.matrix
+        if not unjudged.needs_warning or not matrix.queries:
+            return [], None
+        pair: tuple[str, ...] = matrix.systems[:2]
+        if len(matrix.systems) > 2 and decision.ranks.height:
+            leader, second = decision.ranks["system"][:2].to_list()
+            pair = (second, leader)
+            if self.baseline is not None:
+                others = [name for name in decision.ranks["system"] if name != self.baseline]
+                pair = (self.baseline, others[0])
+        bounds = difference_bounds(ready.scorer, self.lists, matrix, pair, unjudged.depth)
+        return [unjudged.warning(pair, bounds)], bounds
+
+    def _refused(
+        self, measure: str, matrix: Matrix, unjudged: Unjudged, score_range: tuple[float, float] | None
+    ) -> Comparison:
+        """A comparison without a verdict or any difference: most documents of a system have no label."""
+        nothing = pl.DataFrame()
+        return Comparison(
+            measure=measure,
+            systems=matrix.systems,
+            methods=method_rows({}, self.look, self.queries),
+            verdict="cannot say",
+            method=_chosen(self.method, self.gold is not None, self.queries),
+            reason=with_missing(unjudged.refusal, describe_missing(matrix)),
+            winner=None,
+            pairs=nothing,
+            ranks=nothing,
+            by_query=nothing,
+            level=self.look.level,
+            baseline=self.baseline,
+            population=self.queries,
+            score_range=score_range,
+            seed=self.seed,
+            judged_queries=matrix.judged,
+            missing_queries=matrix.missing,
+            common_queries=matrix.common_queries,
+            unjudged=unjudged.shares,
+            unjudged_depth=unjudged.depth,
+            refusal="unjudged documents",
+            notes=tuple(dict.fromkeys([*self.notes, *matrix.notes])),
         )
 
 
@@ -166,6 +223,7 @@ def compare(
     consensus: str = "median",
     profile: str | Profile = "trec_eval",
     common_queries: bool = False,
+    allow_unjudged: bool = False,
     level: float = 0.95,
     margin: float | None = None,
     user_weights: UserWeights | None = None,
@@ -191,7 +249,9 @@ def compare(
     ask. `consensus` makes one label of several judges': their median, majority or mean, or the posterior of an error
     model (one-coin, dawid-skene, ordinal).
     A judged query that a system misses counts 0 for it, and the verdict says how many these are;
-    `common_queries=True` compares on the queries that all systems answer.
+    `common_queries=True` compares on the queries that all systems answer. Documents without a label count as not
+    relevant: where that are more than a tenth of a system's top k, or a twentieth more than of another's, a warning
+    has bounds on the difference; where it is more than half, there is no verdict unless `allow_unjudged`.
     `user_weights` are for measures with udm gains, as in `score`. `margin` is a difference that does not matter: where
     none is shown, the verdict may then be that the systems are equivalent, or that the second is not worse, by the ends
     of the interval (two systems only).
@@ -210,6 +270,7 @@ def compare(
         consensus=consensus,
         profile=profile,
         common_queries=common_queries,
+        allow_unjudged=allow_unjudged,
         level=level,
         margin=margin,
         user_weights=user_weights,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from karat.comparison.verdict import Verdict, headline
+from karat.comparison.verdict import Refusal, Verdict, headline
 from karat.records.result import ResultBase, rows_of
 
 
@@ -54,6 +54,14 @@ class Comparison(ResultBase):
     judged_queries: int = 0
     missing_queries: dict[str, int] = field(default_factory=dict)
     common_queries: bool = False
+    #: The share of each system's top `unjudged_depth` documents without a label (none where the measure copes with
+    #: them), and the bounds of the uncorrected difference b - a if all of these are relevant for one and none for the
+    #: other, where the shares are large or far apart.
+    unjudged: dict[str, float] = field(default_factory=dict)
+    unjudged_depth: int = 0
+    unjudged_bounds: tuple[float, float] | None = None
+    #: Why there is no verdict, where the labels do not fit the systems: most documents of one have no label.
+    refusal: Refusal | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -88,6 +96,11 @@ class Comparison(ResultBase):
             "judged_queries": self.judged_queries,
             "missing_queries": dict(self.missing_queries),
             "common_queries": self.common_queries,
+            "unjudged": dict(self.unjudged),
+            "unjudged_depth": self.unjudged_depth,
+            "unjudged_bounds": None if self.unjudged_bounds is None else list(self.unjudged_bounds),
+            "refusal": self.refusal,
+            "warnings": list(self.warnings),
             "reason": self.reason,
             "pairs": rows_of(self.pairs),
             "ranks": rows_of(self.ranks),

@@ -6,7 +6,7 @@ import math
 
 from karat.comparison.comparison import Comparison
 from karat.comparison.verdict import missing_in, with_missing
-from karat.errors import BadInput
+from karat.errors import BadInput, Undefined
 
 
 def gate(found: Comparison, if_worse: float | None = None, unless_better: float | None = None) -> str:
@@ -27,6 +27,8 @@ def gate(found: Comparison, if_worse: float | None = None, unless_better: float 
     if if_worse is None and unless_better is None:
         return ""
     check_rule(len(found.systems), if_worse, unless_better)
+    if found.verdict == "cannot say":
+        raise Undefined(f"no verdict by {found.measure}, so none by the rule: {found.reason}")
     told = _rule(found, if_worse, unless_better)
     missing = missing_in(found) if found.pairs.height else ""  # where there are no pairs, the reason says it
     return with_missing(told, missing)

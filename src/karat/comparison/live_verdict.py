@@ -14,6 +14,7 @@ from karat.comparison.live import LOOKS, Live, State
 from karat.comparison.on_the_way import FIRST_LOOK, Clear, OnTheWay, look
 from karat.comparison.peeking import Look
 from karat.comparison.prepared import Prepared, one_measure
+from karat.comparison.unjudged import Unjudged
 from karat.comparison.verdict import Verdict, describe_missing
 from karat.errors import BadInput, Undefined
 from karat.estimate.ppi import ONLY_DIFFERENCES
@@ -46,6 +47,7 @@ def live_verdict(
     consensus: str = "median",
     profile: str | Profile = "trec_eval",
     common_queries: bool = False,
+    allow_unjudged: bool = False,
     level: float = 0.95,
     margin: float | None = None,
     memo: Memo | None = None,
@@ -67,6 +69,7 @@ def live_verdict(
     is outside, or, with a `margin`, as soon as the interval is within it. `memo` keeps looks for the next call.
 
     A judged query that a system misses counts 0, as in `compare`, unless `common_queries` leaves it out.
+    There is no verdict where most of a system's top documents have no label, unless `allow_unjudged`.
 
     Reference: see `karat.stats.sequences.reach_to_the_end`.
     """
@@ -95,6 +98,9 @@ def live_verdict(
     common = {"measure": str(one), "systems": (names[0], names[1]), "level": level, "margin": margin}
     common |= {"labels": arrived.labels, "drawn": arrived.asked, "waiting": arrived.waiting, "population": queries}
     common |= {"judged_queries": matrix.judged, "missing_queries": matrix.missing, "missing": describe_missing(matrix)}
+    unjudged = Unjudged.of(matrix.coverage)
+    if unjudged.refusal and not allow_unjudged:
+        return _without(common, "cannot say", f"Cannot say which is better by {one}: {unjudged.refusal}.")
     if arrived.labels < FIRST_LOOK:
         there = f"{count(arrived.labels, 'gold label')} of {arrived.asked:,} {'is' if arrived.labels == 1 else 'are'}"
         return _without(common, "too early", f"{there} there, and figures begin at {FIRST_LOOK}")

@@ -12,6 +12,7 @@ from karat.errors import BadInput
 from karat.records import Runs
 from karat.records.result import Caution
 from karat.scoring import Scorer, Scores
+from karat.scoring.label_coverage import COVERAGE
 from karat.stats.arrays import Floats
 
 
@@ -30,6 +31,8 @@ class Matrix:
     judged: int = 0
     missing: dict[str, int] = field(default_factory=dict)
     common_queries: bool = False
+    #: How well the labels cover each system, as in `Scores`.
+    coverage: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=COVERAGE))
 
     @classmethod
     def of(cls, scorer: Scorer, runs: list[Runs], *, common_queries: bool = False) -> Matrix:
@@ -88,7 +91,9 @@ class Matrix:
                 )
             )
         named = tuple(queries.filter(pl.Series(kept)).to_list())
-        return cls(tuple(systems), named, values[kept], tuple(notes), len(queries), missing, common_queries)
+        return cls(
+            tuple(systems), named, values[kept], tuple(notes), len(queries), missing, common_queries, scores.coverage
+        )
 
 
 def _wide(rows: pl.DataFrame, queries: pl.Series, systems: list[str]) -> Floats:

@@ -10,6 +10,7 @@ from karat.comparison.many_systems import plain_tests
 from karat.comparison.matrix import Matrix
 from karat.comparison.methods import method_rows
 from karat.comparison.peeking import Look
+from karat.comparison.unjudged import Unjudged
 from karat.comparison.verdict import describe_missing, with_missing
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
@@ -23,6 +24,7 @@ def compare_scores(
     measure: str | None = None,
     *,
     common_queries: bool = False,
+    allow_unjudged: bool = False,
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
@@ -43,11 +45,14 @@ def compare_scores(
             "the comparison", expected=f"a measure of the scores ({', '.join(scores.measures)})", found=name
         )
     matrix, look = Matrix.of_scores(scores, name, common_queries=common_queries), Look(level, None)
-    enough = len(matrix.queries) > 1
+    unjudged = Unjudged.of(scores.coverage if name == scores.measures[0] else scores.coverage.clear())
+    refused = "" if allow_unjudged else unjudged.refusal
+    enough = len(matrix.queries) > 1 and not refused
     score_range = _find_score_range(name)
     plain = Estimate.of_values("plain", matrix.systems, matrix.values, score_range=score_range)
     estimates = {"plain": plain} if enough else {}
     why = "" if enough else f"the systems share {count(len(matrix.queries), 'query', 'queries')}, and 2 are needed"
+    why = refused or why
     decision = decide(estimates.get("plain"), why, name, matrix, look, draws, seed)
     values = pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, matrix.values.T, strict=True)))
     return Comparison(
@@ -60,7 +65,7 @@ def compare_scores(
         winner=decision.winner,
         pairs=decision.pairs,
         ranks=decision.ranks,
-        by_query=values,
+        by_query=values.clear() if refused else values,
         judge=None,
         tests=plain_tests(matrix, level, score_range=score_range, draws=draws, seed=seed)
         if enough and len(matrix.systems) == 2
@@ -74,6 +79,9 @@ def compare_scores(
         judged_queries=matrix.judged,
         missing_queries=matrix.missing,
         common_queries=matrix.common_queries,
+        unjudged=unjudged.shares,
+        unjudged_depth=unjudged.depth,
+        refusal="unjudged documents" if refused else None,
         notes=matrix.notes,
     )
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Verdict = Literal["better", "worse", "equivalent", "not worse", "no difference shown", "cannot say"]
 
+#: Why a comparison is refused, as a code.
+Refusal = Literal["unjudged documents"]
 #: So many systems that miss queries are named.
 MAX_NAMED = 3
 #: What the methods are called in a sentence.

@@ -28,6 +28,7 @@ SUPPORT, PARTIAL, HALF = 2.0, 1.0, 0.5
 class OfAnswer(Listed):
     """A measure of support; with `strict`, partial support is none."""
 
+    handles_unjudged: ClassVar[bool] = True
     strict: bool = False
     bounded: ClassVar[bool] = True
 

@@ -65,6 +65,8 @@ class Measure(metaclass=MeasureType):
     diverse: ClassVar[bool] = False
     #: Whether its values lie between 0 and 1, so that no interval goes further.
     bounded: ClassVar[bool] = False
+    #: Whether the measure copes with documents without a label by design, as Bpref does; others call them not relevant.
+    handles_unjudged: ClassVar[bool] = False
     #: How the values of queries become one. The value of a query is a logarithm where the mean is geometric.
     mean: ClassVar[Mean] = "arithmetic"
     #: What a name that is not karat's was read as, in a sentence.
@@ -119,6 +121,11 @@ class Measure(metaclass=MeasureType):
         return (0.0, 1.0) if self.bounded else None
 
     @property
+    def counts_unjudged(self) -> bool:
+        """Whether documents without a label count as not relevant, so that too many of them mislead."""
+        return not self.handles_unjudged
+
+    @property
     def depth(self) -> int:
         """The cutoff of a measure that needs one."""
         if self.cutoff is None:
@@ -166,6 +173,11 @@ class Listed(Measure):
         super().__post_init__()
         if not isinstance(self.judged_only, bool):
             raise BadInput.at("judged_only", expected="True or False", found=str(self.judged_only))
+
+    @property
+    def counts_unjudged(self) -> bool:
+        """Whether documents without a label count as not relevant, so that too many of them mislead."""
+        return super().counts_unjudged and not self.judged_only
 
     def view(self, lists: Lists) -> Lists:
         """The part of the lists that the measure looks at."""

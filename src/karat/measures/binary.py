@@ -153,6 +153,8 @@ class Judged(Measure):
     Reference: ir_measures' `Judged`.
     """
 
+    handles_unjudged: ClassVar[bool] = True
+
     def score(self, lists: Lists) -> Floats:
         """Judged documents in the top k, by the documents there; undefined for an empty list."""
         lists = self.view(lists)

@@ -130,6 +130,7 @@ class RBP_residual(Measure):
     Reference: Moffat and Zobel (TOIS 2008).
     """
 
+    handles_unjudged: ClassVar[bool] = True
     p: float = ranged(0.8, 0, 1)
 
     def __post_init__(self) -> None:

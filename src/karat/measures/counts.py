@@ -16,6 +16,7 @@ from karat.stats.arrays import Floats
 class Number(Measure):
     """A count: it is added up over queries, and is what it is, so that it has no interval."""
 
+    handles_unjudged: ClassVar[bool] = True
     mean: ClassVar[Mean] = "sum"
     never_cut: ClassVar[bool] = True
 

@@ -25,6 +25,9 @@ from karat.records.contexts import THEN
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 
+#: Documents without a label are named from so many of the first in a list, and so many lists at most.
+NAMED_DEPTH, NAMED_LISTS = 10, 2000
+UNLABELLED = {"system": pl.String, "query": pl.String, "doc": pl.String}
 #: Where a batch has so many rows for a labelled document, it pays to let most of them fall away before they are joined.
 FEW = 16
 
@@ -46,6 +49,8 @@ class Lists:
     tie_list: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     tie_rank: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     unjudged_queries: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # the runs' others
+    #: Some documents without a label among the first of the lists: system, query, doc.
+    unlabelled: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNLABELLED))
     _cuts: dict[int, Lists] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -159,7 +164,18 @@ def _match(runs: Runs, topics: Topics, profile: Profile) -> Lists:
         tie_list=number[ordered.tie_list[tie]],
         tie_rank=ordered.tie_rank[tie],
         unjudged_queries=keys.filter(pl.col("topic").is_null())["query"].unique(maintain_order=True),
+        unlabelled=_unlabelled(ordered, place, np.flatnonzero(wanted), keys),
     )
+
+
+def _unlabelled(ordered: Ordered, labelled: Ints, lists: Ints, keys: pl.DataFrame) -> pl.DataFrame:
+    """Documents without a label among the first of these lists, or of some of them where they are many."""
+    some = lists[:: max(1, -(-len(lists) // NAMED_LISTS))]
+    place = ordered.start[some][:, None] + np.arange(NAMED_DEPTH)
+    there = (np.arange(NAMED_DEPTH) < ordered.size[some][:, None]) & ~np.isin(place, labelled)
+    own = np.broadcast_to(some[:, None], place.shape)[there]
+    docs = ordered.docs[pl.Series(ordered.row(place[there]), dtype=pl.Int64)]
+    return keys[own].select("system", "query").with_columns(docs.alias("doc"))
 
 
 def _joined(parts: list[Lists]) -> Lists:
@@ -182,6 +198,7 @@ def _joined(parts: list[Lists]) -> Lists:
         **{name: all_of(name) for name in ("topic", "size", "rank", "doc", "label", "tie_rank")},
         conditional=None if parts[0].conditional is None else all_of("conditional"),
         unjudged_queries=pl.concat([part.unjudged_queries for part in parts]).unique(maintain_order=True),
+        unlabelled=pl.concat([part.unlabelled for part in parts]),
         _cuts={},
     )
 

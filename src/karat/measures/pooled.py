@@ -25,6 +25,7 @@ class Bpref(Measure):
     Reference: Buckley and Voorhees (SIGIR 2004); trec_eval's `bpref`.
     """
 
+    handles_unjudged: ClassVar[bool] = True
     rel: float = ranged(1, -1e9, 1e9)
     never_cut: ClassVar[bool] = True
 
@@ -50,6 +51,7 @@ class infAP(Measure):
     Reference: Yilmaz and Aslam (CIKM 2006); trec_eval's `infAP`.
     """
 
+    handles_unjudged: ClassVar[bool] = True
     rel: float = ranged(1, -1e9, 1e9)
     never_cut: ClassVar[bool] = True
 

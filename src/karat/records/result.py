@@ -30,6 +30,12 @@ class Caution(str):
     __slots__ = ()
 
 
+class VerdictWarning(Caution):
+    """A caution that stands right under the finding: the labels fit the systems badly."""
+
+    __slots__ = ()
+
+
 class ResultBase:
     """What all results offer: `finding`, `notes`, `to_frame()` and its like, `plot()`, and a table in a notebook."""
 
@@ -47,6 +53,11 @@ class ResultBase:
         @property
         def notes(self) -> tuple[str, ...]:
             """What a reader should know about the figures."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes that stand right under the finding."""
+        return tuple(note for note in self.notes if isinstance(note, VerdictWarning))
 
     def to_frame(self) -> pl.DataFrame:
         """The figures as a Polars frame; what is undefined is NaN or null."""
@@ -82,22 +93,24 @@ class ResultBase:
         return str(import_module("karat.reports.tables").to_markdown(self))
 
     def __repr__(self) -> str:
-        return self.finding + "".join(f"\n- {note}" for note in self.notes)
+        warnings = "".join(f"\nWarning: {warning}." for warning in self.warnings)
+        return self.finding + warnings + "".join(f"\n- {note}" for note in self.notes if note not in self.warnings)
 
     def _repr_html_(self) -> str:
         frame = in_words(self.shown(), self.scale)
         told = written(frame.head(MOST_ROWS), self.columns)
         most = len(self.columns) or MOST_COLUMNS
         heads, more = told.heads[:most], told.heads[most:]
-        notes = list(self.notes)
+        notes = [note for note in self.notes if note not in self.warnings]
         if more:
             notes.append(f"more columns in to_frame(): {', '.join(more)}")
         if frame.height > MOST_ROWS:
             notes.append(f"{frame.height - MOST_ROWS:,} more rows in to_frame()")
         table = _row("th", heads, told.lead) + "".join(_row("td", row[:most], told.lead) for row in told.rows)
+        warnings = "".join(f"<p><strong>Warning:</strong> {escape(warning)}.</p>" for warning in self.warnings)
         listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
         return (
-            f"<p>{escape(self.finding)}</p>{f'<table>{table}</table>' if heads else ''}"
+            f"<p>{escape(self.finding)}</p>{warnings}{f'<table>{table}</table>' if heads else ''}"
             f"{f'<ul>{listed}</ul>' if listed else ''}"
         )
 

@@ -107,6 +107,7 @@ def report(
     seed: int = 0,
     user_weights: UserWeights | None = None,
     common_queries: bool = False,
+    allow_unjudged: bool = False,
     progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
 ) -> Report:
     """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
@@ -115,7 +116,8 @@ def report(
     of them by their median otherwise. `by` are columns of the queries, or length or question: the verdict on each group
     of them. `baseline` names the system that the others are compared with. `difference` is the one worth seeing, `gold`
     the number of labels to plan for. A judged query that a system misses counts 0 where there are several, unless
-    `common_queries` compares on the queries that all answer.
+    `common_queries` compares on the queries that all answer. `allow_unjudged` compares although most of a system's top
+    documents have no label.
     `user_weights` are for gains of users who disagree, as `compare` takes them. `progress` gets the names of the parts
     and gives them back one by one.
     """
@@ -131,7 +133,7 @@ def report(
         query_groups(study, column)
     if baseline is not None:
         study = replace(study, runs=tuple(headed_by(study.runs, baseline)))
-    how = How(seed=seed, user_weights=user_weights, common_queries=common_queries)
+    how = How(seed=seed, user_weights=user_weights, common_queries=common_queries, allow_unjudged=allow_unjudged)
     found: list[Comparison] = []
     scored: list[Scores] = []
 

@@ -31,6 +31,7 @@ class How:
     seed: int = 0
     user_weights: UserWeights | None = None
     common_queries: bool = False
+    allow_unjudged: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
@@ -123,6 +124,8 @@ def verdict_section(
     by: Sequence[str] = (),
 ) -> Section:
     """The verdict with its interval, what the labels taken as they are would have said, and groups of queries."""
+    if found.refusal is not None:
+        return Section((found.finding,), (), (), found.notes)
     told = Told.of(found)
     said = [told.naive_against_corrected()]
     truth = None if study.truth is None else study.truth.difference(found.measure, told.a, told.b)

@@ -13,11 +13,10 @@ from karat.measures.unmatched import cause_of, shown
 from karat.records import Judgments
 from karat.records.base import count
 from karat.records.judgments import MADE
-from karat.records.result import Caution
+from karat.records.result import Caution, VerdictWarning
+from karat.scoring.label_coverage import TOP, WARN_SHARE, as_percent, is_above, unjudged_shares, unknown_documents
 from karat.stats.arrays import Floats
 
-#: A greater share of documents without a label may change which system is better.
-MOST_UNJUDGED = 0.1
 #: Of fewer documents the same label may be the truth.
 FEWEST_ALIKE = 10
 #: What to call labels that no judge gave, in the order of their sources.
@@ -45,11 +44,17 @@ def notes_on(
         *_out_of_reach(lists, measures),
         *_undefined(values, measures),
         *_ties(lists, measures),
-        *_unjudged(lists, measures),
+        *_in_context_only(lists, measures),
         *_without_context(lists, measures),
     ]
     missing = [] if own_queries else _missing(lists, systems, complete, comparing)
-    return [*missing, *_without_labels(lists, systems), *(type(note)(whose + note) for note in about_all)]
+    told = [type(note)(whose + note) for note in about_all]
+    return [
+        *missing,
+        *_without_labels(lists, systems),
+        *told,
+        *_unjudged(lists, systems, measures, comparing),
+    ]
 
 
 def _missing(lists: Lists, systems: list[str], complete: bool, comparing: bool) -> list[str]:
@@ -135,24 +140,43 @@ def _undefined(values: Floats, measures: list[Measure]) -> list[str]:
     ]
 
 
-def _unjudged(lists: Lists, measures: list[Measure]) -> list[str]:
+def _unjudged(lists: Lists, systems: list[str], measures: list[Measure], comparing: bool) -> list[str]:
+    """The share of each system's documents without a label; a warning where it is large.
+
+    A comparison has a warning of its own about the shares of its systems, so that only ids are left to be named here.
+    """
+    notes: list[str] = []
+    for depth in _depths(measures):
+        shares = unjudged_shares(lists, depth)
+        for system in systems:
+            share = shares.get(system, 0.0)
+            large = is_above(share, WARN_SHARE)
+            if share >= 0.0005 and not (large and comparing):
+                text = f"{system}: {as_percent(share)} of the top {depth} have no label and count as not relevant"
+                notes.append((VerdictWarning if large else str)(text))
+            unknown = unknown_documents(lists, system) if large else ""
+            notes += [VerdictWarning(f"{system}: {unknown}")] if unknown else []
+    return list(dict.fromkeys(notes))
+
+
+def _depths(measures: list[Measure]) -> list[int]:
+    """How far down unjudged documents are counted: the cutoffs, or the top ten for measures without any."""
+    counting = [measure for measure in measures if measure.counts_unjudged]
+    return sorted({measure.cutoff for measure in counting if measure.cutoff}) or ([TOP] if counting else [])
+
+
+def _in_context_only(lists: Lists, measures: list[Measure]) -> list[str]:
+    """Documents that were judged in context and never alone."""
     depth = max((m.cutoff or 0 for m in measures if not isinstance(m, Judged)), default=0)
     if not depth:
         return []
-    seen = lists.cut(depth)
-    whole = max(1, int(np.minimum(lists.size, depth).sum()))
     # Only a document that was judged in some context has a row without a label of its own.
-    in_context = float(np.isnan(seen.label).sum()) / whole
-    unjudged = 1 - float((seen.label >= 0).sum()) / whole - in_context
+    in_context = float(np.isnan(lists.cut(depth).label).sum()) / max(1, int(np.minimum(lists.size, depth).sum()))
+    if not in_context:
+        return []
+    lose = ", so that a measure with context=a counts at most a of their worth" if _in_context(measures) else ""
     looked_at = f"of the documents looked at (top {depth})"
-    notes = []
-    if unjudged >= 0.0005:
-        kind = Caution if unjudged > MOST_UNJUDGED + 1e-9 else str
-        notes.append(kind(f"{_share(unjudged)} {looked_at} have no judgment and count as not relevant"))
-    if in_context > 0:
-        lose = ", so that a measure with context=a counts at most a of their worth" if _in_context(measures) else ""
-        notes.append(f"{_share(in_context)} {looked_at} were judged in context only: not relevant alone{lose}")
-    return notes
+    return [f"{_share(in_context)} {looked_at} were judged in context only: not relevant alone{lose}"]
 
 
 def _share(share: float) -> str:

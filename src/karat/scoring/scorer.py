@@ -21,7 +21,7 @@ from karat.measures.topics import UserWeights
 from karat.records import Judgments, Queries, Runs
 from karat.records.list_order import ListOrders
 from karat.records.result import Caution
-from karat.scoring.label_coverage import judged_queries
+from karat.scoring.label_coverage import label_coverage, unequal_shares
 from karat.scoring.notes import made_labels, notes_on, on_made_labels
 from karat.scoring.prediction_error import DRAWN, Redrawn, prediction_errors
 from karat.scoring.prediction_error import in_context as measures_in_context
@@ -98,8 +98,8 @@ class Scorer:
     >>> scorer = Scorer(labels, ["P@1", "RR"], draws=0)
     >>> scorer.score(Runs.of({"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}}, system="mine"))
     mine has P@1 0.5000 over 2 queries.
+    Warning: mine: 50% of the top 1 have no label and count as not relevant.
       mine: P@1 0.5000, RR 0.5000
-    - mine: 50 % of the documents looked at (top 1) have no judgment and count as not relevant
     """
 
     def __init__(
@@ -160,6 +160,19 @@ class Scorer:
         one.topics = replace(self.topics, top=max(top, 0.0), _memo={})
         return one
 
+    def with_labels_for(self, docs: pl.DataFrame) -> Scorer:
+        """The same scorer where these documents (query, doc) have the top grade, for all subtopics of their query."""
+        top = self.topics.top if self.topics.top is not None and self.topics.top > 0 else 1.0
+        frame = self.labels.frame.join(docs, on=["query", "doc"], how="anti", maintain_order="left")
+        more = docs.with_columns(label=pl.lit(top))
+        if any(measure.diverse for measure in self.measures) and self.labels.has("subtopic"):
+            subtopics = frame.select("query", "subtopic").drop_nulls().unique(maintain_order=True)
+            more = more.join(subtopics, on="query", how="left", maintain_order="left")
+        one, frame = copy(self), pl.concat([frame, more], how="diagonal_relaxed")
+        topics = Topics.of(replace(self.labels, frame=frame), self.topics._weights, self._user_weights)
+        one.topics = replace(topics, top=top)
+        return one
+
     def score(self, runs: Runs) -> Scores:
         """The scores of every system in these runs."""
         return self.score_all([runs])
@@ -190,7 +203,7 @@ class Scorer:
         if self.redrawn is not None and self.draws:
             errors = pl.concat([errors, self._off(list(batches), queries.filter(counted))])
             notes.append(DRAWN.format(len(self.redrawn.topics)))
-        coverage = judged_queries(lists, systems, self.profile)
+        coverage = label_coverage(lists, systems, self.measures, self.profile)
         return ScoredQueries(queries, counted, systems, notes, coverage, errors)
 
     def weight_covariance(self, runs: Runs, queries: Sequence[str], systems: Sequence[str]) -> Floats | None:
@@ -225,7 +238,9 @@ class Scorer:
         )
         errors = pl.concat([part.errors for part in parts])
         coverage = pl.concat([part.coverage for part in parts])
-        return replace(found, means=widened(found.means, errors, self.level), coverage=coverage)
+        apart = [] if self._comparing else unequal_shares(coverage)
+        notes = tuple(dict.fromkeys((*found.notes, *apart)))
+        return replace(found, means=widened(found.means, errors, self.level), coverage=coverage, notes=notes)
 
     def counted_queries(self, runs: Runs) -> pl.DataFrame:
         """The scores on the queries over which means are taken, and nothing else: system, query, measures."""

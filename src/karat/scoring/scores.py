@@ -14,7 +14,7 @@ from karat.errors import BadInput
 from karat.measures import parse_measure
 from karat.records.number_format import decimals
 from karat.records.result import ResultBase
-from karat.scoring.label_coverage import COVERAGE
+from karat.scoring.label_coverage import COVERAGE, REFUSE_SHARE, ROUNDING, in_percent
 from karat.scoring.means import means_over_queries
 from karat.stats import Resampling
 
@@ -36,8 +36,8 @@ class Scores(ResultBase):
     With gold labels, the values in `means` are corrected; `n_gold` says with how many gold labels, and `reason` why a
     score could not be corrected (its value is NaN). `uncorrected` then has the means without gold labels.
 
-    `coverage` says how many queries are judged and how many of them each system misses: system, judged_queries,
-    missing_queries. It is empty where scores come without labels.
+    `coverage` says how well the labels cover each system: system, judged_queries, missing_queries, depth and unjudged,
+    the share of documents down to that depth without a label. It is empty where scores come without labels.
     """
 
     means: pl.DataFrame
@@ -142,6 +142,7 @@ class Scores(ResultBase):
             systems.append(entry)
         return {
             "finding": self.finding,
+            "warnings": list(self.warnings),
             "systems": systems,
             "profile": self.profile,
             "interval": {"level": self.level, "draws": self.draws, "seed": self.seed},
@@ -167,7 +168,18 @@ class Scores(ResultBase):
 
     @property
     def finding(self) -> str:
-        """The finding in words: the highest score, corrected where gold labels allow it."""
+        """The finding in words: the highest score, corrected where gold labels allow it.
+
+        Where most of a system's documents have no label, no system is said to have the highest.
+        """
+        known = self.coverage.drop_nulls("unjudged")
+        unjudged = known.filter(pl.col("unjudged") > REFUSE_SHARE + ROUNDING)
+        if unjudged.height and len(self.systems) > 1:
+            shares = dict(unjudged.select("system", "unjudged").iter_rows())
+            return (
+                f"Cannot say which has the highest {self.measures[0]}: {in_percent(shares, unjudged['depth'][0])} "
+                "have no label."
+            )
         if self.uncorrected is None:
             return self._by_labels
         first, best = self.measures[0], self.best_first()[0]
@@ -229,14 +241,14 @@ class Scores(ResultBase):
         return f"{', '.join(listed[:-1])} and {listed[-1]} share the highest"
 
     def __repr__(self) -> str:
-        lines = [self.finding]
+        lines = [self.finding, *(f"Warning: {warning}." for warning in self.warnings)]
         if len(self.measures) > 1 or len(self.systems) > 1:
             cells = {(row["system"], row["measure"]): _cell(row) for row in self.to_frame().iter_rows(named=True)}
             lines += [
                 f"  {name}: " + ", ".join(f"{measure} {cells[name, measure]}" for measure in self.measures)
                 for name in self.best_first()[:20]
             ]
-        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes if note not in self.warnings)])
 
     def shown(self) -> pl.DataFrame:
         """A row for each system, the best first, and a column for each measure with its interval.
