@@ -29,6 +29,10 @@ class BadInput(KaratError, ValueError):
         return cls(f"{message}; {remedy}" if remedy else message)
 
 
+class EmptyRun(BadInput):
+    """A run has no ranked documents, or none for the queries that are asked about."""
+
+
 class Undefined(KaratError):
     """The data is in order but cannot answer the question."""
 

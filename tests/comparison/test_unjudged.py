@@ -235,3 +235,32 @@ def test_a_normal_comparison_of_dl21_answers() -> None:
     found = kt.compare(nist, two, "nDCG@10")
     assert found.refusal is None
     assert not found.warnings
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "query,doc,score\n"])
+@pytest.mark.parametrize("command", ["score", "compare", "report"])
+def test_an_empty_run_is_named(command: str, text: str, misfits: list[str], tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_text(text)
+    more = ["-o", str(tmp_path / "r.html")] if command == "report" else []
+    done = karat(command, *misfits[:2], str(empty), "-m", "P@2", *more)
+    assert done.returncode == 2
+    assert str(empty) in done.stderr
+    assert "nobody" not in done.stderr
+
+
+@pytest.mark.parametrize("runs", [{"live": JUDGED, "new": {}}, [JUDGED, {}]])
+def test_an_empty_run_in_python_is_named(runs: dict[str, Run] | list[Run]) -> None:
+    with pytest.raises(kt.BadInput, match=r"run (new|2): expected ranked documents, found none"):
+        kt.compare(LABELS, runs, "P@2")
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_a_run_without_the_selected_queries_is_named(command: str, misfits: list[str], tmp_path: Path) -> None:
+    kt.write(kt.Runs.of({"q00": JUDGED["q00"]}, system="new"), misfits[2])
+    some = tmp_path / "some.csv"
+    some.write_text("query\nq01\nq02\n")
+    done = karat(command, *misfits, "-m", "P@2", "--only", str(some))
+    assert done.returncode == 2
+    assert "new" in done.stderr
+    assert "nobody" not in done.stderr

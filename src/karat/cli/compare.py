@@ -142,7 +142,7 @@ def compare(
     wanted = ("queries", "documents") if moved is not None else ("queries",)
     study = reading.study(labels, only=wanted, gold=gold, queries=queries, documents=documents)
     study, of_these = only_of(study, only)
-    lists = [of_these.runs(run) for run in lists]
+    lists = of_these.all_runs(lists)
     if weights is not None and not any("udm(" in str(name) for name in names):
         options.refuse("weights", why='no measure has gains of users who disagree, as "nDCG(gains=udm(1/3))@10"')
     comparer = Comparer(

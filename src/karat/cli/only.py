@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, EmptyRun
 from karat.formats import read_queries
 from karat.records import Judgments, Queries, Runs
 from karat.records.base import count
@@ -33,6 +34,16 @@ class Kept:
     def runs(self, runs: Runs) -> Runs:
         """The runs of these queries."""
         return runs if self.queries is None else replace(runs, frame=self._of(runs.frame))
+
+    def all_runs(self, runs: Sequence[Runs]) -> list[Runs]:
+        """Several whole runs of these queries; `EmptyRun` names a run that has none of them."""
+        kept = [self.runs(run) for run in runs]
+        for one, whole in zip(kept, runs, strict=True):
+            if not len(one):
+                raise EmptyRun.at(
+                    f"the run of {whole.systems[0]}", expected="some of the queries of --only", found="none"
+                )
+        return kept
 
     def labels(self, labels: Judgments | None) -> Judgments | None:
         """The labels of these queries."""

@@ -21,7 +21,7 @@ from karat.cli.only import only as only_queries
 from karat.cli.progress import waiting
 from karat.cli.results import tell_as
 from karat.cli.runs import read_several
-from karat.errors import BadInput
+from karat.errors import BadInput, EmptyRun
 from karat.formats import read_subtopics, read_user_weights
 from karat.formats.batches import by_batches
 from karat.formats.merge import new_names
@@ -165,7 +165,7 @@ def score(
         from karat.estimate.score import correct_scores
 
         study, scorer, kept = against()
-        lists = [kept.runs(run) for run in read_several(files)]
+        lists = kept.all_runs(read_several(files))
         plain = scorer.score_all(lists)
         golden = study.gold
         assert golden is not None
@@ -196,7 +196,12 @@ def _score_files(files: list[str], against: Callable[[], tuple[Scorer, Kept]]) -
             return scorer.by_query(map(kept.runs, chain(first, batches)))
 
         def score_one(path: str) -> ScoredQueries:
-            scored = context.copy().run(by_batches, path, of_kept, threads=threads)
+            try:
+                scored = context.copy().run(by_batches, path, of_kept, threads=threads)
+            except EmptyRun:
+                if ready.result()[1].queries is None:
+                    raise
+                raise EmptyRun.at(path, expected="some of the queries that are scored", found="none") from None
             one_done()
             return scored
 

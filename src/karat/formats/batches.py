@@ -23,7 +23,7 @@ from karat.formats.format import format_of
 from karat.formats.open_files import NEWLINE, File
 from karat.formats.parquet_rows import count_rows, read_slice
 from karat.formats.piles import Piles, buckets_for
-from karat.formats.read import read_runs
+from karat.formats.read import empty_run, read_runs
 from karat.formats.said_columns import said_of
 from karat.formats.unpacking import VARIABLE, most_bytes
 from karat.formats.whole_lines import BYTES
@@ -130,6 +130,8 @@ def _of_parquet(file: File) -> Iterator[Runs]:
     """The rows of a Parquet file, cut as lines are."""
     rest: pl.DataFrame | None = None
     rows, start = count_rows(file), 0
+    if not rows:
+        raise empty_run(file)
     while start < rows or rest is None:
         size = max(ROWS, 0 if rest is None else 2 * rest.height)
         named = said_of(None).named_in((read_slice(file, start, size), Source(file.name)), Runs.schema)
@@ -137,7 +139,7 @@ def _of_parquet(file: File) -> Iterator[Runs]:
         data = part if rest is None else pl.concat([rest, part])
         others = (data["query"] != data["query"][-1]).arg_true() if data.height else pl.Series([0])
         cut = data.height if start + size >= rows else int(others[-1]) + 1 if len(others) else 0
-        if cut or not rows:
+        if cut:
             yield Runs.check(data[:cut], system=file.stem, source=Source(file.name))
         rest, start = data[cut:], start + size
 

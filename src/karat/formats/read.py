@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, EmptyRun
 from karat.formats.click_events import EVENTS, is_events, log_of_events
 from karat.formats.format import FORMATS, Rows, format_named, format_of
 from karat.formats.open_files import File
@@ -84,7 +84,20 @@ def read_runs(
 ) -> Runs:
     """Runs from a file: TREC's six columns, CSV, TSV, JSON lines or Parquet; `-` is standard input."""
     found = _read(path, Runs, format, columns, ranks)
-    return found if isinstance(found, Runs) else Runs.check(found[0], system=File(str(path)).stem, source=found[1])
+    runs = found if isinstance(found, Runs) else Runs.check(found[0], system=File(str(path)).stem, source=found[1])
+    if not len(runs):
+        raise empty_run(File(str(path)))
+    return runs
+
+
+def empty_run(file: File) -> EmptyRun:
+    """The error for a file of runs without a row."""
+    return EmptyRun.at(
+        file.name,
+        expected="ranked documents",
+        found="none",
+        remedy="the run is empty: check that the system wrote its results, or leave the file out",
+    )
 
 
 def read_preferences(

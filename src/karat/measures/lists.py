@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, EmptyRun
 from karat.measures.profile import PROFILES, Profile
 from karat.measures.rank_order import Ordered, order
 from karat.measures.topics import Topics, pair_keys
@@ -134,6 +134,8 @@ def match_batches(
             topics.refuse_swapped(runs)
         systems |= dict.fromkeys(runs.systems)
         parts.append(_match(runs, topics, profile))
+    if not systems:
+        raise EmptyRun.at("the run", expected="ranked documents", found="none")
     lists = _joined(parts)
     if not len(lists):
         raise _nothing_in_common(lists, list(systems))
@@ -209,7 +211,7 @@ def _nothing_in_common(lists: Lists, systems: list[str]) -> BadInput:
     if not cause and only_numbers_meet(judged, mine):
         cause = "what stands around the number"
     return BadInput.at(
-        f"the run of {', '.join(systems[:3]) or 'nobody'} and the labels",
+        f"the run of {', '.join(systems[:3])} and the labels",
         expected="queries in common",
         found=f"none (the run has {shown(mine) or 'no query'}, the labels {shown(judged) or 'none'})",
         remedy=f"they differ by {cause}: write them alike in both" if cause else "",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.errors import BadInput
+from karat.errors import BadInput, EmptyRun
 from karat.records import names
 from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, plain_data, repeats
 from karat.records.blocks import Blocks
@@ -200,6 +200,10 @@ def several(data: Any) -> list[Runs]:
     """
     if isinstance(data, list | tuple) and not data:
         raise BadInput.at("the runs", expected="at least one", found="none")
+    if isinstance(data, list | tuple):
+        for place, run in enumerate(data, 1):
+            if isinstance(run, Mapping) and not run:
+                raise _empty(f"run {place}")
     if isinstance(data, list | tuple) and all(is_table(run) for run in data):
         return [Runs.of(run, system=f"run{place}") for place, run in enumerate(data, 1)]
     return [Runs.of(data)]
@@ -230,8 +234,16 @@ def _own_name(data: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
+def _empty(place: str) -> EmptyRun:
+    return EmptyRun.at(
+        place, expected="ranked documents", found="none", remedy="leave it out, or check where it is from"
+    )
+
+
 def _called(name: str, run: Runs) -> Runs:
     """The run of one system under this name, whatever name it has in the run."""
+    if not len(run):
+        raise _empty(f"the run {name}")
     if len(run.systems) > 1:
         raise BadInput.at(f"the run {name}", expected="one system", found=", ".join(run.systems))
     return replace(run, frame=run.frame.with_columns(system=pl.lit(name)))
