@@ -36,7 +36,9 @@ def test_where_nothing_is_the_matter_there_is_no_warning():
 
 
 # Of ten documents one is 10 %, which is not more than 10 %; two are 20 %.
-@pytest.mark.parametrize(("judged", "said"), [(9, ""), (8, "20% of the top 10 have no label")])
+@pytest.mark.parametrize(
+    ("judged", "said"), [(9, ""), (8, "20% of the top 10 of a and 20% of the top 10 of b have no label")]
+)
 def test_many_documents_without_a_label(judged, said):
     found = warnings(two(12, judged=judged))
     assert said in found
@@ -71,4 +73,6 @@ def test_few_gold_labels_that_count(number, few):
 
 
 def test_what_holds_for_several_systems_is_said_once():
-    assert warnings(two(12, judged=8)).startswith("a, b: 20 % of the documents looked at")
+    labels = two(12).labels.frame.with_columns(pl.col("doc").str.to_uppercase())
+    report = kt.report(two(12, labels), measure="P@10", measures=[], draws=100, allow_unjudged=True)
+    assert sum("a, b: 10 document ids of its top 10 are nowhere in the labels" in one for one in report.warnings) == 1

@@ -34,6 +34,8 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
         said = [_both(scores, corrected)]
     elif found is not None and found.method != "plain" and found.ranks.height and found.ranks["system"][0] != order[0]:
         said.append(f"The differences can be corrected: by them {found.ranks['system'][0]} leads, not {order[0]}.")
+    if found is not None and found.refusal is not None:
+        said = [scores.finding]  # neither score calls a system the best
     rows = rows.sort(
         pl.col("system").replace_strict({name: place for place, name in enumerate(order)}),
         pl.col("labels") != AS_THEY_ARE,

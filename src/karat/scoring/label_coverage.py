@@ -75,19 +75,19 @@ def unjudged_shares(lists: Lists, depth: int) -> dict[str, float]:
     return dict(shares.iter_rows())
 
 
-def unknown_documents(lists: Lists, system: str) -> str:
-    """Documents of a system whose ids occur nowhere in the labels, and the likely cause; empty where there is none."""
-    mine = lists.unlabelled.filter(pl.col("system") == system)["doc"].unique(maintain_order=True)
+def unknown_documents(lists: Lists, system: str) -> tuple[str, str]:
+    """Documents of a system whose ids occur nowhere in the labels, and the likely cause; each may be empty."""
+    mine = lists.unlabelled.filter(pl.col("system") == system)["doc"].unique().sort()
     labelled = lists.topics.docs["doc"].unique(maintain_order=True)
     unknown = mine.filter(~mine.is_in(labelled.implode()))
     if not len(unknown):
-        return ""
+        return "", ""
     text = f"{count(len(unknown), 'document id')} of its top {TOP} {'is' if len(unknown) == 1 else 'are'} "
     text += f"nowhere in the labels ({shown(unknown)})"
     cause, pairs = cause_of(labelled, unknown)
     if cause:
-        text += f"; {pairs.height:,} of them differ from ids in the labels by {cause} ({shown(pairs['labels'])})"
-    return text
+        cause = f"; {pairs.height:,} of them differ from ids in the labels by {cause} ({shown(pairs['labels'])})"
+    return text, cause
 
 
 def unequal_shares(coverage: pl.DataFrame) -> list[str]:

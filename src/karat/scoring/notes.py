@@ -14,7 +14,15 @@ from karat.records import Judgments
 from karat.records.base import count
 from karat.records.judgments import MADE
 from karat.records.result import Caution, VerdictWarning
-from karat.scoring.label_coverage import TOP, WARN_SHARE, as_percent, is_above, unjudged_shares, unknown_documents
+from karat.scoring.label_coverage import (
+    REFUSE_SHARE,
+    TOP,
+    WARN_SHARE,
+    as_percent,
+    is_above,
+    unjudged_shares,
+    unknown_documents,
+)
 from karat.stats.arrays import Floats
 
 #: Of fewer documents the same label may be the truth.
@@ -154,8 +162,10 @@ def _unjudged(lists: Lists, systems: list[str], measures: list[Measure], compari
             if share >= 0.0005 and not (large and comparing):
                 text = f"{system}: {as_percent(share)} of the top {depth} have no label and count as not relevant"
                 notes.append((VerdictWarning if large else str)(text))
-            unknown = unknown_documents(lists, system) if large else ""
-            notes += [VerdictWarning(f"{system}: {unknown}")] if unknown else []
+            unknown, cause = unknown_documents(lists, system) if large else ("", "")
+            # Documents that nobody labelled are unknown, too: without a cause they are worth a note.
+            kind = VerdictWarning if cause or is_above(share, REFUSE_SHARE) else str
+            notes += [kind(f"{system}: {unknown}{cause}")] if unknown else []
     return list(dict.fromkeys(notes))
 
 
