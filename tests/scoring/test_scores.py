@@ -76,7 +76,7 @@ def test_nothing_to_score_is_an_error_not_a_zero() -> None:
         kt.score([{"query": "q1", "doc": "a", "label": None}], RUN, "P@1")
     with pytest.raises(kt.BadInput, match="expected at least one"):
         kt.score(LABELS, RUN, [])
-    with pytest.raises(kt.BadInput, match="expected queries in common"):
+    with pytest.raises(kt.BadInput, match="the run: expected ranked documents, found none"):
         kt.score(LABELS, {}, "P@1")
 
 
