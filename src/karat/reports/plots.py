@@ -21,6 +21,7 @@ from karat.records.result import ResultBase
 from karat.records.scale import Scale
 from karat.reports import charts
 from karat.reports.figure import Figure
+from karat.reports.offline_chart import offline
 from karat.reports.panels import panels
 from karat.reports.query_groups import groups_figure
 from karat.reports.section import headline
@@ -44,7 +45,7 @@ def plot(result: ResultBase) -> Any:
     """
     import altair
 
-    return altair.Chart.from_dict(figure_of(result).picture())
+    return offline(altair.Chart.from_dict(figure_of(result).picture()))
 
 
 def figure_of(result: ResultBase) -> Figure:
