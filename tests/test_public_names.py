@@ -12,11 +12,12 @@ import pytest
 
 import karat as kt
 
-FOLDERS = ["comparison", "judges", "plan", "validity"]
+FOLDERS = ["comparison", "judges", "plan", "simulate", "validity"]
 FUNCTIONS = [
     "audit_llm",
     "click_labels_by_rank",
     "compare",
+    "compare_rankings",
     "confusion",
     "consensus",
     "context_accuracy",

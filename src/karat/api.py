@@ -3,6 +3,7 @@
 from karat import comparison as comparison
 from karat import judges as judges
 from karat import plan as plan
+from karat import simulate as simulate
 from karat import validity as validity
 from karat.comparison import Comparison as Comparison
 from karat.comparison import compare as compare

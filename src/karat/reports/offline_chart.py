@@ -51,7 +51,8 @@ class OfflineChart:
 def offline(chart: Any) -> Any:
     """The same Altair chart, shown and saved without the network, and so are the charts made of it by its methods."""
     # Altair takes what is set on a chart for a part of its specification.
-    object.__setattr__(chart, "__class__", _offline_class(type(chart)))
+    kind: type = type(chart)
+    object.__setattr__(chart, "__class__", _offline_class(kind))
     return chart
 
 

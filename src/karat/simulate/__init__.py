@@ -1,5 +1,6 @@
 """What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
 
+from karat.simulate.click_log import PlantedLog, position_log, team_draft_log
 from karat.simulate.clicks import position_clicks
 from karat.simulate.comments import with_comments
 from karat.simulate.context_study import ContextStudy, context_study
@@ -18,6 +19,7 @@ __all__ = [
     "Faults",
     "JudgingStudy",
     "LLMStudy",
+    "PlantedLog",
     "PreferenceStudy",
     "TwoSystems",
     "bronze_scores",
@@ -29,8 +31,10 @@ __all__ = [
     "label_chances",
     "llm_study",
     "position_clicks",
+    "position_log",
     "preference_study",
     "side_by_side",
+    "team_draft_log",
     "two_systems",
     "with_comments",
 ]
