@@ -27,11 +27,25 @@ def flags(store: Store) -> dict[str, list[str]]:
     return found
 
 
+#: Figures of the table of judges in the file of people, by their names there.
+FIGURES = {"seconds": "median_seconds", "agreement": "with_others", "n_compared": "n_compared"}
+FIGURES |= {"accuracy": "with_gold", "n_gold": "n_gold", "as_of": "figures_as_of"}
+
+
 def people_file(store: Store) -> Table:
-    """The people of a study, with what speaks against them."""
+    """The people of a study, with their figures and what speaks against them.
+
+    Figures of judges who were rejected are those of the moment before, whose time is in `figures_as_of`.
+    """
     said, frame = flags(store), people_frame(store)
+    known = {row["name"]: row for row in roster(store)["rows"]}
+    types = {"n_compared": pl.Int64, "n_gold": pl.Int64, "as_of": pl.String}
+    figures = [
+        pl.Series(new, [known.get(judge, {}).get(name) for judge in frame["judge"]], types.get(name, pl.Float64))
+        for name, new in FIGURES.items()
+    ]
     flagged = ["; ".join(said.get(name, [])) or None for name in frame["judge"]]
-    return Table(frame.with_columns(flags=pl.Series(flagged, dtype=pl.String)))
+    return Table(frame.with_columns(*figures, flags=pl.Series(flagged, dtype=pl.String)))
 
 
 def paid_ids(store: Store, enough: int) -> list[str]:

@@ -37,10 +37,13 @@ def exportable() -> tuple[str, ...]:
     return (*(kind.table.name for kind in KINDS.values()), "gold", *_BESIDE)
 
 
-def exported(store: Store, what: str, scale: Scale | None = None, group: str | None = None) -> Records:
+def exported(
+    store: Store, what: str, scale: Scale | None = None, group: str | None = None, *, before: int | None = None
+) -> Records:
     """The answers to a kind of task, gold labels, tasks, people or log; empty columns are left out.
 
-    A `group` is for judgments and gold labels: those of its judges alone.
+    A `group` is for judgments and gold labels: those of its judges alone. `before`, the number of an event, is for
+    preferences and other choices: those that stood just before it.
     """
     if what == "gold":
         return drawn_labels(store, scale, group)
@@ -54,7 +57,7 @@ def exported(store: Store, what: str, scale: Scale | None = None, group: str | N
     kind = next((kind for kind in KINDS.values() if kind.table.name == what), None)
     if kind is None:
         raise BadInput.at("the export", expected=" or ".join(exportable()), found=f'"{what}"')
-    frame = read_tables.answers_frame(store, kind)
+    frame = read_tables.answers_frame(store, kind, before=before)
     if kind.sides:
         # Their answers are taken back: without this nobody would know that somebody failed a trap.
         frame = frame.with_columns(

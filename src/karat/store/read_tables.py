@@ -20,9 +20,12 @@ from karat.store.task_rows import TASKS
 from karat.store.tasks import ELSEWHERE, place_of_block
 
 
-def answers_frame(store: Store, kind: TaskKind) -> pl.DataFrame:
-    """What was said to one kind of task and stands, as its table, in the order in which it was said."""
-    rows = [(row, part) for row in _said(store, kind) for part in kind.table.rows(row)]
+def answers_frame(store: Store, kind: TaskKind, *, before: int | None = None) -> pl.DataFrame:
+    """What was said to one kind of task and stands, as its table, in the order in which it was said.
+
+    With `before`, the number of an event, what stood just before it.
+    """
+    rows = [(row, part) for row in _said(store, kind, before) for part in kind.table.rows(row)]
     said: dict[str, Any] = {}
     said |= {name: [part[name] if name in part else row.get(name) for row, part in rows] for name in kind.table.columns}
     said |= {"time": _times([row["at"] for row, _ in rows])} if "time" in said else {}
@@ -39,9 +42,32 @@ def _times(moments: list[float]) -> pl.Series:
     return exact.dt.strftime("%Y-%m-%dT%H:%M:%S%.3f+00:00")
 
 
-def judgments(store: Store) -> pl.DataFrame:
-    """The labels that stand, with a row for each graded aspect; somebody who could not tell has a row without label."""
-    return answers_frame(store, JUDGE)
+def judgments(store: Store, *, before: int | None = None) -> pl.DataFrame:
+    """The labels that stand, with a row for each graded aspect; somebody who could not tell has a row without label.
+
+    With `before`, the number of an event, those that stood just before it.
+    """
+    return answers_frame(store, JUDGE, before=before)
+
+
+def last_rejections(store: Store) -> dict[tuple[int, str], tuple[int, float]]:
+    """For each judge and kind of task the event with which answers were last taken back by rejection, and its time."""
+    kinds = ("reject", "rejected", "excluded")
+    found = (
+        select(events.c.id, events.c.at, events.c.kind, events.c.judge_id, tasks.c.kind.label("task_kind"))
+        .outerjoin(tasks, tasks.c.id == events.c.task_id)
+        .where(events.c.study_id == store.study_id, events.c.kind.in_(kinds))
+        .order_by(events.c.id)
+    )
+    last: dict[tuple[int, str], tuple[int, float]] = {}
+    begun: dict[int, dict[str, tuple[int, float]]] = {}
+    for row in store.rows(found):
+        mine = begun.setdefault(row["judge_id"], {})
+        if row["kind"] == "reject":  # one for each answer, and after all of them one for the judge
+            mine.setdefault(row["task_kind"], (row["id"], row["at"]))
+        else:
+            last |= {(row["judge_id"], kind): first for kind, first in begun.pop(row["judge_id"]).items()}
+    return last
 
 
 def waiting(store: Store) -> pl.DataFrame:
@@ -123,13 +149,20 @@ def _planned(row: dict[str, Any]) -> dict[str, Any]:
     return plan
 
 
-def _said(store: Store, kind: TaskKind) -> list[dict[str, Any]]:
-    """The answers that stand to one kind of task, beside their tasks and judges."""
+def _said(store: Store, kind: TaskKind, before: int | None = None) -> list[dict[str, Any]]:
+    """The answers that stand, or stood before an event, to one kind of task, beside their tasks and judges."""
+    until = () if before is None else (events.c.id < before,)
     with store.database.read() as connection:
-        rows = _rows(connection, answers, store, kind)
+        if before is None:
+            rows = _rows(connection, answers, store, kind)
+        else:
+            back = select(events.c.target_id).where(events.c.kind.in_(("undo", "reject")), *until)
+            back = back.where(events.c.study_id == store.study_id, events.c.target_id.is_not(None))
+            rows = _rows(connection, events, store, kind, events.c.kind == "answer", *until, events.c.id.not_in(back))
         if kind.table.cant_tell:
-            gone = select(events.c.target_id).where(events.c.kind == "undo", events.c.target_id.is_not(None))
-            rows += _rows(connection, events, store, kind, events.c.kind == "cant_tell", events.c.id.not_in(gone))
+            gone = select(events.c.target_id).where(events.c.kind == "undo", *until, events.c.target_id.is_not(None))
+            silent = (events.c.kind == "cant_tell", *until, events.c.id.not_in(gone))
+            rows += _rows(connection, events, store, kind, *silent)
             rows.sort(key=lambda row: int(row["id"]))
     return rows
 

@@ -298,6 +298,9 @@ def test_the_lead_rejects_a_judge_with_a_reason(page, study):
     page.wait_for_selector("[data-judge=bob].off")
     assert "answers at random" in page.inner_text("[data-judge=bob]")
     assert len(study.events("reject")) == 24
+    said = page.locator("#judges tr[data-judge=bob]").inner_text()
+    assert "figures of the 24 answers taken back" in said
+    assert "20 s" in said, "the median time, which may have been the reason"
 
 
 def test_a_judge_whom_a_trap_stopped_is_not_taken_for_one_whose_labels_are_gone(page, study):

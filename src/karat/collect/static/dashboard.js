@@ -50,6 +50,9 @@ function lenient({ leniency, leniency_low: low, leniency_high: high }) {
 /** Who failed a trap loses what was said about lists only: labels of documents count, and are paid for, until the lead rejects them. */
 const stand = (row) => (row.state === "rejected" && row.answers ? `; ${row.answers} answers still count: Reject takes them back, too` : "");
 
+/** Answers of a rejected judge are taken back; the figures that were the reason stay, and say so. */
+const before = (row) => (row.as_of ? `figures of the ${row.n} answers taken back on ${moment(Date.parse(row.as_of) / 1000)}` : "");
+
 /** Whoever failed a trap is given no more tasks of that kind, until the lead readmits them. */
 const barred = (row) => (row.state === "active" && row.excluded.length ? `, no more ${row.excluded.map((kind) => setup.kinds[kind] || kind).join(", ")}: failed a trap` : "");
 
@@ -86,7 +89,7 @@ function judgeRow(row) {
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
     make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, setup.own_codes && row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
-    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + barred(row) + stand(row), row.likely_spammer || row.one_grade || row.state !== "active" || row.excluded.length ? "text wrap look" : "text wrap"),
+    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + barred(row) + stand(row) + (row.as_of ? `; ${before(row)}` : ""), row.likely_spammer || row.one_grade || row.state !== "active" || row.excluded.length ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
     cell(duration(row.seconds)),
     cell(percent(row.cant_tell)),
@@ -121,7 +124,7 @@ const JUDGE_HEADS = [
 const PAIR_HEADS = ["*Judge", "Answers", "Left|share of left among answers for a side, with its 95 % interval: about one half where sides fall by lot", "Median time|active seconds for one answer", "Under 2 s|share of answers given in less than two seconds", "With others|share that goes with the majority of the others who saw the same two lists; one half is chance", "*To look at"];
 
 function pairRow(row) {
-  return make("tr", {}, cell(row.judge, "text wrap"), cell(String(row.n)), share(row.left, row.left_low, row.left_high, row.sided), cell(duration(row.seconds)), cell(percent(row.fast)), cell(row.compared ? `${percent(row.agreement)} of ${row.compared}` : "-"), cell(row.flag || "", row.flag ? "text wrap look" : "text"));
+  return make("tr", {}, cell(row.judge, "text wrap"), cell(String(row.n)), share(row.left, row.left_low, row.left_high, row.sided), cell(duration(row.seconds)), cell(percent(row.fast)), cell(row.compared ? `${percent(row.agreement)} of ${row.compared}` : "-"), cell([row.flag, before(row)].filter(Boolean).join("; "), row.flag ? "text wrap look" : "text wrap"));
 }
 
 /** A part of what is left, and a button to ask for no more of it. */
@@ -219,7 +222,7 @@ async function refresh() {
     byId("s-judges").textContent = setup.grades ? judges.finding : "";
     redraw("judges", judges.rows, (rows) => table(JUDGE_HEADS, suspectsFirst(rows).map(judgeRow)));
     if (setup.sides) {
-      byId("s-pairs").textContent = [judges.pairs.finding, judges.pairs.agreement].filter(Boolean).join(" ") || "none yet";
+      byId("s-pairs").textContent = [judges.pairs.finding, judges.pairs.agreement].filter(Boolean).join(" ") || (judges.pairs.rows.length ? "all answers were taken back" : "none yet");
       redraw("pairs", judges.pairs.rows, (rows) => (rows.length ? table(PAIR_HEADS, rows.map(pairRow)) : make("span")));
     }
     byId("updated").textContent = `as of ${new Date().toLocaleTimeString()}`;
