@@ -125,7 +125,7 @@ def report(
         by=by,
         baseline=baseline,
         difference=difference,
-        gold=n_gold,
+        n_gold=n_gold,
         draws=draws,
         seed=seed,
         user_weights=None if weights is None else read_user_weights(weights),

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from typing import TypeGuard
 
 from karat.comparison import Comparison
 from karat.errors import BadInput, KaratError, Undefined
 from karat.estimate import score
+from karat.formats import read_judgments, read_runs
+from karat.formats.merge import unique_system_names
 from karat.judges.llm.asked import known_llms
+from karat.labels import split_gold
 from karat.measures import as_measures
 from karat.measures.topics import UserWeights
-from karat.records import PathLike
+from karat.records import Judgments, LabelsLike, PathLike, Runs, RunsLike
 from karat.records.base import count
 from karat.records.result import Caution
-from karat.records.runs import headed_by
+from karat.records.runs import headed_by, joined
 from karat.reports.context import context_section
 from karat.reports.figure import Figure
 from karat.reports.grade_weights import worth_section
@@ -93,16 +98,54 @@ class Report:
         return f"<p>{escape(repr(self))}</p>"
 
 
+def _study_of(
+    labels: Study | PathLike | LabelsLike,
+    runs: RunsLike | PathLike | Sequence[PathLike] | None,
+    gold: LabelsLike | PathLike | None,
+) -> Study:
+    """The study, or one made of the labels; runs and gold labels that are given stand for its own."""
+    if isinstance(gold, int | float):
+        remedy = "say how many gold labels to plan for with n_gold="
+        raise BadInput.at("gold", expected="gold labels", found=str(gold), remedy=remedy)
+    trusted = read_judgments(gold) if _is_path(gold) else gold
+    if isinstance(labels, Study):
+        study = labels
+    elif _is_path(labels):
+        study = Study.load(labels) if Path(labels).is_dir() else Study.load(labels=labels)
+    else:
+        judged, inside = split_gold(Judgments.of(labels), None if trusted is None else Judgments.of(trusted))
+        study, trusted = Study("A study of search engines", labels=judged, gold=inside), None
+    if trusted is not None:
+        judged, inside = split_gold(study.judged, Judgments.of(trusted), given_stands=True)
+        study = replace(study, labels=judged, gold=inside)
+    return study if runs is None else replace(study, runs=_runs_of(runs))
+
+
+def _runs_of(runs: RunsLike | PathLike | Sequence[PathLike]) -> tuple[Runs, ...]:
+    """The runs, read where they are files."""
+    files = [runs] if _is_path(runs) else [*runs] if isinstance(runs, Sequence) and all(map(_is_path, runs)) else []
+    if files:
+        return tuple(unique_system_names([read_runs(file) for file in files], [str(file) for file in files]))
+    every = joined(runs)
+    return tuple(replace(every, frame=every.frame.filter(system=name)) for name in every.systems)
+
+
+def _is_path(data: object) -> TypeGuard[PathLike]:
+    return isinstance(data, str | os.PathLike)
+
+
 def report(
-    study: Study | PathLike,
+    labels: Study | PathLike | LabelsLike,
+    runs: RunsLike | PathLike | Sequence[PathLike] | None = None,
     *,
+    gold: LabelsLike | PathLike | None = None,
     measure: str | None = None,
     measures: Sequence[str] = BESIDE,
     group: str | None = None,
     by: Sequence[str] = (),
     baseline: str | None = None,
     difference: float = 0.02,
-    gold: int = 300,
+    n_gold: int = 300,
     draws: int = 1000,
     seed: int = 0,
     user_weights: UserWeights | None = None,
@@ -110,18 +153,20 @@ def report(
     allow_unjudged: bool = False,
     progress: Callable[[Sequence[str]], Iterable[str]] | None = None,
 ) -> Report:
-    """A report of all that the study (or its folder) allows; what it does not allow is said in one line each.
+    """A report of all that the labels and runs, or a study or its folder, allow; what they do not is one line each.
 
+    `labels` and `runs` are what `compare` takes, or files of them. A study has runs and gold labels of its own, which
+    those that are given replace.
     `measure` decides (nDCG@10 unless named); `group` names the judges whose labels score the systems, all
     of them by their median otherwise. `by` are columns of the queries, or length or question: the verdict on each group
-    of them. `baseline` names the system that the others are compared with. `difference` is the one worth seeing, `gold`
-    the number of labels to plan for. A judged query that a system misses counts 0 where there are several, unless
-    `common_queries` compares on the queries that all answer. `allow_unjudged` compares although most of a system's top
-    documents have no label.
+    of them. `baseline` names the system that the others are compared with. `difference` is the one worth seeing,
+    `n_gold` the number of gold labels to plan for. A judged query that a system misses counts 0 where there are
+    several, unless `common_queries` compares on the queries that all answer. `allow_unjudged` compares although most of
+    a system's top documents have no label.
     `user_weights` are for gains of users who disagree, as `compare` takes them. `progress` gets the names of the parts
     and gives them back one by one.
     """
-    study = study if isinstance(study, Study) else Study.load(study)
+    study = _study_of(labels, runs, gold)
     deciding = str(as_measures(measure or "nDCG@10")[0])
     wanted = [str(one) for one in as_measures(list(dict.fromkeys([deciding, *measures])))]
     wanted = list(dict.fromkeys(wanted))
@@ -153,7 +198,7 @@ def report(
         "worth": lambda: worth_section(study, group, draws, seed),
         "context": lambda: context_section(study, draws, seed),
         "users": lambda: users_section(study, group, wanted, draws, seed),
-        "next": lambda: next_section(found[0] if found else None, study, group, difference, gold, seed),
+        "next": lambda: next_section(found[0] if found else None, study, group, difference, n_gold, seed),
     }
     sections, told = list[Section](), set[str]()
     asked = [name for name in QUESTIONS if name != "llm" or _has_llms(study)]
