@@ -17,6 +17,7 @@ from karat.labels.panel import numbered
 from karat.records import Result
 from karat.records.base import count
 from karat.records.number_format import with_ends
+from karat.records.scale import users_who_agree
 
 #: Two combinations are as far apart as any rule for a third label asks for: they differ.
 FAR = 1000.0
@@ -86,7 +87,7 @@ def combined_weights(
     wanted = levels["level"][-1]
     best = found.filter(~pl.col("lead")).row(0, named=True) if found.height > 1 else found.row(0, named=True)
     finding = (
-        f"After [{wanted}], [{best['level']}] is worth most: at least {at_least} of {of} users would say [{wanted}] "
+        f"After [{wanted}], [{best['level']}] is worth most: {users_who_agree(at_least, of)} would say [{wanted}] "
         f"with probability {best['weight']:.2f}" + (" (few labels)." if best["few"] else ".")
     )
     notes = [*together.notes, f"{count(len(v.counts), 'document')} with combined labels of two judges or more"]

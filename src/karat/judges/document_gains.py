@@ -14,6 +14,7 @@ from karat.judges.level_counts import level_of
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
 from karat.records.base import count
+from karat.records.scale import users_who_agree
 from karat.stats import Resampling, ratio_intervals, totals
 from karat.stats.arrays import Floats
 from karat.stats.kappas import label_counts
@@ -55,7 +56,8 @@ def document_gains(
     model = disagreement(labels, top, draws=0)
     panel = Panel.of(labels).of_judges()
     worth = np.nan_to_num(model.binomial(at_least, of))[level_of(panel, model.votes.levels)]
-    said = f"P(at least {at_least} of {of} users say {panel.said(model.top)})"
+    users = users_who_agree(at_least, of)
+    said = f"P({users} {'say' if of else 'says'} {panel.said(model.top)})"
     return _means(panel, worth, said, model.notes)
 
 

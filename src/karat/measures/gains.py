@@ -48,6 +48,8 @@ class Gains:
             user = re.fullmatch(r"udm\((?:(\d+)/(\d+)|user)(, ?zero=True)?\)", gains)
             if user:
                 some, of = ONE_USER if user[1] is None else (int(user[1]), int(user[2]))
+                if user[1] is not None and not of:
+                    raise _no_users(some, of)
                 return udm(some, of, zero=user[3] is not None)
             if gains not in ("identity", "exp"):
                 raise BadInput.at("gains", expected="identity, exp, or a value per grade", found=f'"{gains}"')
@@ -134,8 +136,13 @@ def udm(at_least: int, of: int, zero: bool = False) -> Gains:
     `zero`, the lowest level, and every one up to grade 0, is worth nothing.
     """
     if not 1 <= at_least <= of and (at_least, of) != ONE_USER:
-        raise BadInput.at("udm", expected="M from 1 to N in udm(M/N)", found=f"udm({at_least}/{of})")
+        raise _no_users(at_least, of)
     return Gains("udm", (), at_least, of, zero)
+
+
+def _no_users(at_least: int, of: int) -> BadInput:
+    """Why M of N users cannot be."""
+    return BadInput.at("udm", expected="M from 1 to N in udm(M/N), or udm(user)", found=f"udm({at_least}/{of})")
 
 
 def _short(value: float) -> str:

@@ -199,7 +199,7 @@ def _udm(node: ast.Call, text: str) -> Gains:
     zero, known = bool(options.get("zero", False)), not options.keys() - {"zero"}
     match node.args:
         case [ast.BinOp(op=ast.Div(), left=ast.Constant(value=int(some)), right=ast.Constant(value=int(all_users)))]:
-            if known:
+            if known and all_users:
                 return udm(some, all_users, zero=zero)
         case [ast.Name(id="user")] if known:
             return udm(*ONE_USER, zero=zero)

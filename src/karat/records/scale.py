@@ -149,6 +149,15 @@ class Scale:
 ONE_USER = (1, 0)
 
 
+def users_who_agree(at_least: int, of: int) -> str:
+    """Whom a weight is about, in words.
+
+    >>> users_who_agree(2, 3), users_who_agree(*ONE_USER)
+    ('at least 2 of 3 users', 'another user')
+    """
+    return "another user" if (at_least, of) == ONE_USER else f"at least {at_least} of {of} users"
+
+
 def nothing_below(worth: Mapping[float, float]) -> dict[float, float]:
     """The worth of each grade, with nothing for grades up to 0; where all are above 0, for the lowest.
 

@@ -31,8 +31,10 @@ count_repeats = click.option(
 )
 #: Which labels are used.
 used = as_one(min_labels, max_labels, all_labels, count_repeats)
-at_least = click.option("--at-least", type=int, metavar="M", help="At least so many users say top.")
-of_users = click.option("--of", "of_users", type=int, metavar="N", help="Of so many users, the judge among them.")
+at_least = click.option("--at-least", type=click.IntRange(1), metavar="M", help="At least so many users say top.")
+of_users = click.option(
+    "--of", "of_users", type=click.IntRange(1), metavar="N", help="Of so many users, the judge among them."
+)
 
 
 labels = click.argument("labels", metavar="LABELS...", nargs=-1, required=True)

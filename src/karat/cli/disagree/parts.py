@@ -84,9 +84,6 @@ def weights(
 
 
 def _pairs(at_least: int | None, of_users: int | None) -> list[tuple[int, int]]:
-    for name, value in (("--at-least", at_least), ("--of", of_users)):
-        if value is not None and value < 1:
-            raise BadInput.at(name, expected="1 user or more", found=str(value))
     if of_users is None:
         return USUAL if at_least is None else [(at_least, n) for n in range(max(at_least, 2), at_least + 4)]
     return [(at_least, of_users)] if at_least is not None else [(m, of_users) for m in range(1, of_users + 1)]
