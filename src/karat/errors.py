@@ -33,6 +33,21 @@ class EmptyRun(BadInput):
     """A run has no ranked documents, or none for the queries that are asked about."""
 
 
+class AmbiguousFile(BadInput):
+    """A file that could hold several kinds of records, or be in several formats; a command adds what to do about it."""
+
+    place: str
+    expected: str
+    found: str
+
+    @classmethod
+    def at(cls, place: str, *, expected: str, found: str, remedy: str = "") -> Self:
+        """An error that keeps its parts."""
+        error = super().at(place, expected=expected, found=found, remedy=remedy)
+        error.place, error.expected, error.found = place, expected, found
+        return error
+
+
 class Undefined(KaratError):
     """The data is in order but cannot answer the question."""
 

@@ -175,20 +175,17 @@ def compare(
             how=how,
         )
         more = replace(more, moved=shown)
-    ruled = every if fail_if_worse is not None or fail_unless_better is not None else [found]
+    has_rule = fail_if_worse is not None or fail_unless_better is not None
+    ruled = every if has_rule else [found]
     unclear = [one for one in ruled if one.verdict == "cannot say"]
     told = [] if unclear else [said for one in ruled if (said := gate(one, fail_if_worse, fail_unless_better))]
     failed = [said for said in told if said.startswith("failed")]
-    document = (
-        found.to_dict()
-        | {"failed": failed[0] if failed else None}
-        | more.to_dict()
-        | ({"by_query": found.by_query.to_dicts()} if by_query else {})
-    )
-    (_, rows), *others = more.tables(found, by_query).items()
-    tables = {"Comparison": found} | more.papers()
-    show = partial(print_comparison, found, by_query, more)
-    tell_as(form, document, rows, show, [name for name, _ in others], tables, more.drawn(found))
+    undecided = [f"no verdict: by {one.measure}: {one.reason}" for one in unclear] if has_rule else []
+    more = replace(more, by_query=tuple(every) if by_query else (), gate=tuple(told or undecided))
+    document = found.to_dict() | {"failed": failed[0] if failed else None} | more.to_dict()
+    (_, rows), *others = more.tables(found).items()
+    show = partial(print_comparison, found, more)
+    tell_as(form, document, rows, show, [name for name, _ in others], more.papers(found), more.drawn(found))
     with read_or_not(sys.stderr):
         if unclear:
             tell_notes(

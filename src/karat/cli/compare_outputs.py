@@ -17,6 +17,8 @@ from karat.records.base import count
 from karat.records.number_format import figure
 from karat.records.result import ResultBase
 
+#: The name of the table of queries that lost and won most.
+MOVED = "queries that moved"
 #: As many letters of a title as a line has room for.
 TITLE = 44
 
@@ -35,18 +37,34 @@ class Extras:
     measures: Result | None = None
     groups: tuple[GroupComparison, ...] = ()
     moved: list[dict[str, Any]] | None = None
+    #: The comparisons whose scores of every query are wanted, one for each measure.
+    by_query: tuple[Comparison, ...] = ()
+    #: What the rule for continuous integration says, for each measure.
+    gate: tuple[str, ...] = ()
 
-    def tables(self, found: Comparison, by_query: bool) -> dict[str, Result]:
+    def tables(self, found: Comparison) -> dict[str, Result]:
         """All tables by name, what was asked for first."""
         every = {f"by {part.column}": Result(part.to_frame(), part.finding, part.notes) for part in self.groups}
         if self.measures is not None:
             every["by measure"] = self.measures
-        if by_query:
-            every["by query"] = Result(found.by_query, found.finding, found.notes)
+        if self.by_query:
+            every["by query"] = Result(self.scores_by_query(), found.finding, found.notes)
+        if self.moved is not None:
+            every[MOVED] = moved_table(found, self.moved)
         every["methods"] = Result(found.methods, found.finding, found.notes)
         if len(found.systems) > 2:
             every["pairs"] = every["ranks"] = every["methods"]
-        return every | ({} if self.moved is None else {"queries that moved": every["methods"]})
+        return every
+
+    def scores_by_query(self) -> pl.DataFrame:
+        """Every query's scores by the labels, of several measures one below the other."""
+        if len(self.by_query) == 1:
+            return self.by_query[0].by_query
+        parts = [
+            one.by_query.select("query", pl.lit(one.measure).alias("measure"), pl.exclude("query"))
+            for one in self.by_query
+        ]
+        return pl.concat(parts, how="diagonal_relaxed")
 
     def drawn(self, found: Comparison) -> dict[str, ResultBase]:
         """What charts are of: what was asked for beside the verdict, or else the verdict."""
@@ -54,23 +72,41 @@ class Extras:
         if self.measures is not None:
             every["by measure"] = self.measures
         if self.moved is not None:
-            every["queries that moved"] = moved_table(found, self.moved)
+            every[MOVED] = moved_table(found, self.moved)
         return every or {"": found}
 
-    def papers(self) -> dict[str, ResultBase]:
-        """The tables that a paper has beside that of the systems."""
-        measures = {} if self.measures is None else {"By measure": self.measures}
-        return measures | {f"By {part.column}": part for part in self.groups}
+    def papers(self, found: Comparison) -> dict[str, ResultBase]:
+        """The tables for people: the outcome of the gate, the systems, and what was asked for beside them."""
+        tables: dict[str, ResultBase] = {"Gate": self._gate_table()} if self.gate else {}
+        tables["Comparison"] = found
+        if self.measures is not None:
+            tables["By measure"] = self.measures
+        tables |= {f"By {part.column}": part for part in self.groups}
+        if self.by_query:
+            tables["By query"] = Result(self.scores_by_query(), "Every query's scores by the labels.")
+        if self.moved is not None:
+            tables["Queries that moved"] = moved_table(found, self.moved)
+        return tables
+
+    def _gate_table(self) -> Result:
+        """Whether the second system passes the rule, with a row for each measure."""
+        rows = [said.partition(": ")[::2] for said in self.gate]
+        frame = pl.DataFrame(rows, schema=["outcome", "reason"], orient="row")
+        failed = frame.filter(pl.col("outcome") == "failed")
+        first = (failed if failed.height else frame).row(0, named=True)
+        return Result(frame, f"{first['outcome'].capitalize()}: {first['reason']}.")
 
     def to_dict(self) -> dict[str, Any]:
         """The parts that are there, for one document."""
         found: dict[str, Any] = {} if self.measures is None else {"measures": self.measures.to_dict()}
         if self.groups:
             found["groups"] = [table.to_dict() for table in self.groups]
+        if self.by_query:
+            found["by_query"] = self.scores_by_query().to_dicts()
         return found | ({} if self.moved is None else {"moved": self.moved})
 
 
-def print_comparison(found: Comparison, by_query: bool, more: Extras) -> None:
+def print_comparison(found: Comparison, more: Extras) -> None:
     """The verdict, what each method says, what was asked for beside it, and the notes."""
     out = console()
     many = len(found.systems) > 2
@@ -112,10 +148,13 @@ def print_comparison(found: Comparison, by_query: bool, more: Extras) -> None:
     for one in more.moved or ():
         out.print()
         _print_moved(found, one)
-    if by_query and found.by_query.height:
-        rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in found.by_query.to_dicts()]
+    for one_measure in more.by_query:
+        if not one_measure.by_query.height:
+            continue
+        rows = [[row["query"], *(figure(row[s], 4) for s in found.systems)] for row in one_measure.by_query.to_dicts()]
         out.print()
-        say(out, "Every query's scores by the labels:")
+        what = "scores" if len(more.by_query) == 1 else one_measure.measure
+        say(out, f"Every query's {what} by the labels:")
         for table in side_by_side(["query", *found.systems], rows, out.width):
             out.print(table)
     for note in found.notes:

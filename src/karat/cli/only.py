@@ -21,7 +21,8 @@ MOST_NAMED = 8
 only = click.option(
     "--only",
     metavar="COLUMN=VALUE|FILE",
-    help="Only these queries: kind=head by a column of --queries, length or question (or question=any); or a file's.",
+    help="Only these queries: kind=head by a column of --queries, length or question (or question=any); query=ID by id "
+    "or text; or a file's.",
 )
 
 
@@ -81,6 +82,8 @@ def _by_column(asked: str, known: Queries | None, judged: pl.Series) -> pl.Serie
     from karat.comparison.by_group import ANY_QUESTION, NO_QUESTION, groups_of
 
     column, _, values = asked.partition("=")
+    if column.strip() == "query":
+        return _named(values, known, judged)
     wanted = [value.strip() for value in values.split(",")]
     groups = groups_of(known if known is not None else Queries.of({"query": judged.to_list()}), column.strip())
     names = groups["group"].drop_nulls().unique(maintain_order=True).to_list()
@@ -94,3 +97,27 @@ def _by_column(asked: str, known: Queries | None, judged: pl.Series) -> pl.Serie
             "--only", expected=f"a {column} of the queries ({there or 'there is none'})", found=strange[0]
         )
     return groups.filter(pl.col("group").is_in(wanted))["query"].unique(maintain_order=True)
+
+
+def _named(values: str, known: Queries | None, judged: pl.Series) -> pl.Series:
+    """The queries with these ids or texts; a text may have commas in it."""
+    names = pl.DataFrame({"query": judged, "name": judged})
+    if known is not None and known.has("text"):
+        names = pl.concat([names, known.frame.select("query", name="text").drop_nulls()])
+    names = names.with_columns(pl.col("name").str.strip_chars())
+    found = []
+    for value in [values] if values.strip() in names["name"] else values.split(","):
+        mine = names.filter(pl.col("name") == value.strip())
+        if not mine.height:
+            mine = names.filter(pl.col("name").str.to_lowercase() == value.strip().lower())
+        if not mine.height:
+            few = ", ".join(judged.head(MOST_NAMED)) + (", ..." if len(judged) > MOST_NAMED else "")
+            has_text = known is not None and known.has("text")
+            raise BadInput.at(
+                "--only",
+                expected=f"the id{' or text' if has_text else ''} of a query with labels ({few})",
+                found=f'"{value.strip()}"',
+                remedy="" if has_text else "texts of queries are read with --queries",
+            )
+        found.append(mine["query"])
+    return pl.concat(found).unique(maintain_order=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from karat.advice import advise
-from karat.errors import BadInput
+from karat.errors import AmbiguousFile, BadInput
 from karat.formats.blank_lines import refuse_blank_lines
 from karat.formats.open_files import File
 from karat.formats.unbroken import unbroken
@@ -128,7 +128,7 @@ def format_of(file: File, schema: Schema) -> Format:
     names = [one.name for one in exact] + [table] * any(one.beside(file, schema) for one in exact)
     if len(names) > 1:
         *others, last = sorted(names)
-        raise BadInput.at(
+        raise AmbiguousFile.at(
             file.name,
             expected="a file in one format",
             found=f"names that {', '.join(others)} and {last} use",
@@ -143,7 +143,7 @@ def format_of(file: File, schema: Schema) -> Format:
 def one_kind(file: File, kinds: Sequence[str]) -> str | None:
     """The kind of records by whose names a file is known; what could be two is refused with the names of both."""
     if len(kinds) > 1:
-        raise BadInput.at(
+        raise AmbiguousFile.at(
             file.name,
             expected="records of one kind",
             found=f"what could be {' or '.join(kinds)}",

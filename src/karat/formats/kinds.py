@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from karat.advice import advise
-from karat.errors import BadInput
+from karat.errors import AmbiguousFile
 from karat.formats import read
 from karat.formats.format import format_named, format_of
 from karat.formats.open_files import File
@@ -46,7 +46,7 @@ def kind_of(path: str, format: str | None = None) -> str:
     kinds = _kinds([*said.shown_in(headers), *source.columns], file.stem.lower())
     if len(kinds) == 1:
         return kinds[0]
-    raise BadInput.at(
+    raise AmbiguousFile.at(
         file.name,
         expected="columns that tell what it holds",
         found=", ".join(headers) + (f", which could be {' or '.join(kinds)}" if kinds else ""),

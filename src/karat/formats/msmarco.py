@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.advice import advise
-from karat.errors import BadInput
+from karat.errors import AmbiguousFile
 from karat.formats.columns import read_columns
 from karat.formats.csv import refuse_empty
 from karat.formats.format import Format, Narrow, Rows, add_format
@@ -88,7 +88,7 @@ def _of_texts(file: File) -> str:
     kinds = [kind for kind, parts in NAMED.items() if any(part in stem for part in parts)]
     if len(kinds) == 1:
         return kinds[0]
-    raise BadInput.at(
+    raise AmbiguousFile.at(
         file.name,
         expected="a name that tells what it holds",
         found="ids and texts, which could be queries or documents",
@@ -99,7 +99,7 @@ def _of_texts(file: File) -> str:
 def _of_ranks(file: File) -> str:
     ranks = [int(cells[2]) for cells in _first_lines(file)]
     if 0 in ranks or max(ranks) < 4:
-        raise BadInput.at(
+        raise AmbiguousFile.at(
             file.name,
             expected="columns that tell what it holds",
             found="three, of which the last could be ranks (runs) or labels (judgments)",

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from karat.advice import advise
-from karat.errors import BadInput, MissingExtra
+from karat.errors import AmbiguousFile, BadInput, MissingExtra
 from karat.formats.format import Format, Narrow, Rows, add_format
 from karat.formats.json_text import load_json, shown
 from karat.formats.open_files import File
@@ -135,7 +135,7 @@ def _holds(file: File) -> str:
     numbers = _frame(file, "number")[0]["number"]
     if (numbers != numbers.round(0)).any():
         return "runs"
-    raise BadInput.at(
+    raise AmbiguousFile.at(
         file.name,
         expected="a file that tells labels from scores",
         found=f"{EXPECTED}, which could be judgments or runs",

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
-from karat.errors import BadInput
+from karat.advice import advise
+from karat.errors import AmbiguousFile, BadInput
 from karat.formats import read_documents, read_queries, read_runs, write
 from karat.formats.csv import write_csv
 from karat.formats.example import write_example
@@ -78,7 +79,16 @@ def _read(files: Sequence[str]) -> tuple[list[Runs], Queries, Documents]:
     """The files by what they hold; each of the three has to be there."""
     by_kind: dict[str, list[str]] = {"runs": [], "queries": [], "documents": []}
     for file in files:
-        kind = kind_of(file)
+        try:
+            kind = kind_of(file)
+        except AmbiguousFile as error:
+            raise BadInput.at(
+                error.place,
+                expected=error.expected,
+                found=error.found,
+                remedy="call the file queries.tsv or documents.tsv, or write a first line such as query,text or "
+                "query,doc,score" + advise(", or say which column is which with --columns", ""),
+            ) from None
         if kind not in by_kind:
             raise BadInput.at(file, expected="a run, queries or documents", found=kind, remedy="karat import takes it")
         by_kind[kind].append(file)
