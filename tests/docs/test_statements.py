@@ -61,7 +61,8 @@ def test_lambda_is_the_uncentred_one_of_compare() -> None:
 
 def test_equivalent_goes_by_the_printed_interval() -> None:
     rng = np.random.default_rng(0)
-    labels = [{"query": f"q{q}", "doc": d, "label": 1} for q in range(60) for d in ("a", "b")]
+    grades = {"a": 1, "b": 1, "x": 0}
+    labels = [{"query": f"q{q}", "doc": d, "label": grade} for q in range(60) for d, grade in grades.items()]
     ranked = {name: {f"q{q}": {"a" if rng.random() < 0.5 else "x": 1.0} for q in range(60)} for name in ("A", "B")}
     wide, narrow = (kt.compare(labels, ranked, "P@1", level=level) for level in (0.95, 0.9))
     reach = [max(-row["low"], row["high"]) for one in (wide, narrow) for row in one.to_frame().head(1).to_dicts()]
