@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
+import polars as pl
 import pytest
 
 import karat as kt
 from karat.scoring import Scores
+from karat.simulate.graded_pair import graded_pair
 
 QUERIES, DEPTH = 20, 10
 
@@ -124,3 +127,18 @@ def test_a_uniform_sample_is_not_said_to_be_drawn_for_pairs() -> None:
     assert "ideal ranking" in reason
     assert "compare systems" not in reason
     assert "--" not in reason
+
+
+@pytest.mark.parametrize("measure", ["P@10", "DCG@10"])
+def test_each_score_is_corrected_over_its_own_queries(measure: str) -> None:
+    """A system's corrected score does not depend on which queries another system misses."""
+    study = graded_pair(60, shift=1.0, seed=4)
+    labels, runs = study.judgments(), study.runs()
+    names = labels.frame["query"].unique().sort().to_list()
+    cut = [runs[0], runs[1].frame.filter(~pl.col("query").is_in(names[:15]))]
+    size = labels.frame.height
+    gold = study.gold(np.random.default_rng(1).random(size) < 0.4, np.full(size, 0.4))
+    both = kt.score(labels, cut, measure, gold=gold, draws=0)
+    assert both.means["n"].to_list() == both.uncorrected_means["n"].to_list() == [60, 45]
+    alone = [kt.score(labels, one, measure, gold=gold, draws=0).means["value"][0] for one in cut]
+    assert both.means["value"].to_list() == pytest.approx(alone)

@@ -120,51 +120,47 @@ def correct_scores(
     fixed: bool = False,
 ) -> Scores:
     """Correct scores with gold labels, keeping the uncorrected ones; a score that cannot be corrected has a reason."""
-    runs, notes = together(lists), list(gold.notes)
-    columns = None if isinstance(calibrate, bool) else further_columns(scorer.given, calibrate)
-    queries, lost = _common(scores)
-    if lost:
-        common = count(len(queries), "query", "queries")
-        notes.append(f"corrected scores are over {common}, which every system answers")
-    evidence = Evidence.of(runs, queries, scorer.topics, scorer.profile, gold, columns) if queries else None
-    rows, beyond = dict[tuple[str, str], tuple[object, ...]](), list[str]()
-    for measure, name in zip(scorer.measures, scores.measures, strict=True):
-        if isinstance(measure, Judged) or measure.mean == "sum":
-            continue  # it counts labels, right or wrong, or documents
-        made, found, why = WithGold(), None, "fewer than two queries that every system answers"
-        if measure.mean != "arithmetic":
-            why = "its mean over queries is no ordinary one"
-        elif evidence is not None and len(queries) > 1:
-            judged = scores.queries.pivot("system", index="query", values=name).sort("query")
-            values = judged.filter(pl.col("query").is_in(queries)).select(scores.systems).to_numpy()
-            made = with_gold(
-                runs,
-                scorer.by(measure),
-                gold,
-                queries,
-                values,
-                evidence,
-                fixed=fixed,
-                calibrated=calibrate is not False,
-            )
-            found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
-            if made.scales is not None and is_out_of_reach(measure, made.scales):
-                notes.append(out_of_reach_note(measure, made.scales))
-                beyond.append(name)
-        if found is not None and not found.has_scores:
-            found, why = None, _why_not(measure, evidence, made.pool)
-        if found is not None and evidence is not None:
-            notes += [
-                note if note in evidence.notes or isinstance(note, Caution) else f"{name}: {note}"
-                for note in made.notes
-            ]
-        for place, system in enumerate(scores.systems):
-            if found is None:
-                rows[system, name] = (system, name, np.nan, np.nan, np.nan, 0, 0, why)
-            else:
-                ends = replace(found, score_range=measure.score_range).interval(place, scores.level)
-                value, n, n_gold = float(found.scores[place]), found.n_queries, found.n_gold
-                rows[system, name] = (system, name, value, *ends, n, n_gold, "")
+    runs, columns = together(lists), None if isinstance(calibrate, bool) else further_columns(scorer.given, calibrate)
+    notes, rows, beyond = list(gold.notes), dict[tuple[str, str], tuple[object, ...]](), list[str]()
+    for queries, systems in _systems_by_queries(scores).items():
+        own = runs if len(systems) == len(scores.systems) else _runs_of(runs, systems)
+        evidence = Evidence.of(own, queries, scorer.topics, scorer.profile, gold, columns)
+        for measure, name in zip(scorer.measures, scores.measures, strict=True):
+            if isinstance(measure, Judged) or measure.mean == "sum":
+                continue  # it counts labels, right or wrong, or documents
+            made, found, why = WithGold(), None, "fewer than two queries with labels"
+            if measure.mean != "arithmetic":
+                why = "its mean over queries is no ordinary one"
+            elif len(queries) > 1:
+                judged = scores.queries.pivot("system", index="query", values=name).sort("query")
+                made = with_gold(
+                    own,
+                    scorer.by(measure),
+                    gold,
+                    list(queries),
+                    judged.filter(pl.col("query").is_in(queries)).select(systems).to_numpy(),
+                    evidence,
+                    fixed=fixed,
+                    calibrated=calibrate is not False,
+                )
+                found, why = made.estimates.get("ppi"), made.refused.get("ppi", "")
+                if made.scales is not None and is_out_of_reach(measure, made.scales):
+                    notes.append(out_of_reach_note(measure, made.scales))
+                    beyond.append(name)
+            if found is not None and not found.has_scores:
+                found, why = None, _why_not(measure, evidence, made.pool)
+            if found is not None:
+                notes += [
+                    note if note in evidence.notes or isinstance(note, Caution) else f"{name}: {note}"
+                    for note in made.notes
+                ]
+            for place, system in enumerate(systems):
+                if found is None:
+                    rows[system, name] = (system, name, np.nan, np.nan, np.nan, 0, 0, why)
+                else:
+                    ends = replace(found, score_range=measure.score_range).interval(place, scores.level)
+                    value, n, n_gold = float(found.scores[place]), found.n_queries, found.n_gold
+                    rows[system, name] = (system, name, value, *ends, n, n_gold, "")
     # What gold labels have nothing to correct in, such as Judged@10, stays as it is.
     every = [rows.get((row[0], row[1]), (*row, 0, "")) for row in scores.means.iter_rows()]
     means = pl.DataFrame(every, schema=CORRECTED, orient="row")
@@ -197,8 +193,16 @@ def _why_not(measure: Measure, evidence: Evidence | None, pool: Pool | None) -> 
     )
 
 
-def _common(scores: Scores) -> tuple[list[str], bool]:
-    """The queries that every system answers, and whether some are lost that way."""
-    counted = scores.queries.group_by("query").len()
-    everywhere = counted.filter(pl.col("len") == len(scores.systems))["query"].sort().to_list()
-    return everywhere, len(everywhere) < counted.height
+def _systems_by_queries(scores: Scores) -> dict[tuple[str, ...], list[str]]:
+    """The systems by the queries that they answer: those with the same queries are corrected together."""
+    answered = dict(scores.queries.group_by("system").agg(pl.col("query").sort()).iter_rows())
+    found: dict[tuple[str, ...], list[str]] = {}
+    for system in scores.systems:
+        if system in answered:
+            found.setdefault(tuple(answered[system]), []).append(system)
+    return found
+
+
+def _runs_of(runs: Runs, systems: Sequence[str]) -> Runs:
+    """The runs of some systems."""
+    return replace(runs, frame=runs.frame.filter(pl.col("system").is_in(systems)))
