@@ -20,7 +20,8 @@ from scipy.stats import mannwhitneyu
 
 from karat.collect.app import create_app
 from karat.records import Documents, Queries, Rules, Runs, Scale, StudyDesign
-from karat.store import Store, add_tasks
+from karat.store import Answer, Store, add_tasks, answer, next_task
+from karat.store.people import add_judge
 from karat.study.material import Material
 from served import Served
 
@@ -219,3 +220,32 @@ def test_panels_are_as_long_with_a_trap_as_without(sightings: list[dict[str, Any
     """Seven queries of ten have a trap, seven gold documents: the length says which for none of them."""
     for kind in ("pair", "judge"):
         assert len({task["panel_size"] for task in sightings if task["kind"] == kind}) == 1
+
+
+@pytest.mark.parametrize("as_one_file", [True, False])
+def test_documents_drawn_for_gold_come_among_others(tmp_path: Path, as_one_file: bool) -> None:
+    """A group asked about drawn documents and others gets all of a query in one random order."""
+    rng = np.random.default_rng(5)
+    pool = [{"query": f"q{query}", "doc": f"q{query}-{doc}"} for query in range(10) for doc in range(12)]
+    drawn = {pool[place]["doc"] for place in rng.permutation(len(pool))[:30]}
+    study = StudyDesign(uuid4().hex, "Study", Scale.parse("0..3"), rules=Rules(labels=9, hours_apart=0))
+    store = Store.open(str(tmp_path / "karat.db"), study)
+    plan = [row | {"probability": 0.25 if row["doc"] in drawn else None} for row in pool]
+    if as_one_file:
+        add_tasks(store, pl.DataFrame(plan, infer_schema_length=None))
+    else:
+        add_tasks(store, pl.DataFrame(pool))
+        add_tasks(store, pl.DataFrame([row for row in plan if row["doc"] in drawn]))
+    places, changes = dict[bool, list[int]]({True: [], False: []}), 0
+    for _ in range(3):
+        judge, last, place = add_judge(store)[0]["id"], "", 0
+        while (task := next_task(store, judge).task) is not None:
+            place = place + 1 if task["query"] == last else 0
+            changes += task["query"] != last
+            last = task["query"]
+            places[task["doc"] in drawn].append(place)
+            answer(store, judge, task["id"], Answer(label=1))
+    store.close()
+    assert changes == 3 * 10, "all documents of a query come together"
+    wins = mannwhitneyu(places[True], places[False]).statistic
+    assert abs(wins / (len(places[True]) * len(places[False])) - 0.5) < 0.15

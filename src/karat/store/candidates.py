@@ -22,6 +22,7 @@ from sqlalchemy import (
     union,
 )
 
+from karat.labels.gold import GOLD
 from karat.store.kinds import KINDS, TaskKind
 from karat.store.prepared import Prepared
 from karat.store.tables import bundles, exclusions, judges, reservations, tasks
@@ -54,6 +55,20 @@ SIDED = _of_kinds("sided", lambda kind: kind.sides)
 SHUFFLED = (tasks.c.lot * bindparam("lot")) % PRIME
 #: Documents by themselves that a plan drew for gold labels.
 DRAWN = and_(tasks.c.probability.is_not(None), tasks.c.context.is_(None), tasks.c.subtopic.is_(None))
+_plain = tasks.alias("plain")
+#: Whether the group is asked about documents that no plan drew, too: there, drawn ones must not stand out by their
+#: order. The group of trusted judges may know them.
+MIXED = exists().where(
+    GROUP != GOLD,
+    _plain.c.study_id == STUDY,
+    _plain.c.grp == GROUP,
+    _plain.c.stage == "task",
+    _plain.c.place >= 0,  # not those that only hold labels from elsewhere
+    _plain.c.doc.is_not(None),
+    _plain.c.probability.is_(None),
+    _plain.c.context.is_(None),
+    _plain.c.subtopic.is_(None),
+)
 
 
 @cache
@@ -64,12 +79,13 @@ def candidates(order: Order, later: bool = False, apart: bool = False, *, hold: 
     with two sides in no bundle, shuffled over all queries, because a trap's query is any; `rest`: what
     others leave of their bundles, when there is nothing else; `trap`; `put off`: a trap that was. With `later`, also
     what the judge has put off; with `apart`, nothing that would come too soon. Documents that a plan drew are not kept
-    together by query: those with a label are a random part of the draw at any time.
+    together by query: those with a label are a random part of the draw at any time. But a group other than gold that is
+    asked about other documents, too, gets them all alike, or it would know which of its labels are held against gold.
     """
     which: dict[Order, list[ColumnElement[bool]]] = {
         "put off": [_put_off()],
         "own": [tasks.c.bundle_id.in_(select(bundles.c.id).where(bundles.c.owner_id == JUDGE))],
-        "query": [tasks.c.query == bindparam("query"), not_(DRAWN)],
+        "query": [tasks.c.query == bindparam("query"), or_(not_(DRAWN), MIXED)],
         "pairs": [SIDED, tasks.c.bundle_id.is_(None)],
     }
     by = {"own": [tasks.c.session, tasks.c.place, SHUFFLED], "query": [SHUFFLED, tasks.c.id]}

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from sqlalchemy import and_, bindparam, insert, not_, or_, select, text, update
 
+from karat.labels.gold import GOLD
 from karat.labels.selection import LLM
 from karat.records import Source
 from karat.store.kinds import KINDS
@@ -102,12 +103,15 @@ def add_tasks(
     lots = rng.integers(1, LOTS, size=max(len(rows), 1))
     ready: list[dict[str, Any]] = []
     anywhere = rng.permutation(len(rows))
+    # In a file with other documents, drawn ones are ordered like them, or judges would see which they are.
+    alone = [row for row in rows if row["doc"] is not None and row["context"] is None and row["subtopic"] is None]
+    all_drawn = drawn or all(row["probability"] is not None for row in alone)
     for number, row in enumerate(rows):
-        place = places[number]
-        if (drawn or row["probability"] is not None) and row["context"] is None and row["subtopic"] is None:
-            # So that at any time those with a label are a random part of the draw.
-            place = int(anywhere[number])
+        by_itself = row["context"] is None and row["subtopic"] is None
         for group in [row["group"]] if row["group"] else store.groups:
+            # So that at any time those with a label are a random part of the draw.
+            at_random = by_itself and (drawn or (row["probability"] is not None and (all_drawn or group == GOLD)))
+            place = int(anywhere[number]) if at_random else places[number]
             made = _of_group(store, row, group, place, int(lots[number]))
             for task in made:
                 task["row"], task["says_labels"] = number, row["labels"] is not None
