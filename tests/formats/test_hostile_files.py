@@ -367,8 +367,10 @@ def test_nothing_writes_files_but_the_one_function_that_puts_them_in_place() -> 
     ]
     tables = re.compile(r"\.write_(csv|ndjson|parquet)\([^)]*(/|path|folder)")
     writers += [p.relative_to(source).as_posix() for p in source.rglob("*.py") if tables.search(p.read_text("utf-8"))]
-    # Batches lay piles into a folder of their own that is gone with them: nobody's file.
-    assert sorted(writers) == ["formats/piles.py", "formats/put_in_place.py", "judges/click_models/buckets.py"]
+    # Batches lay piles into a folder of their own that is gone with them: nobody's file. A backup is unpacked into a
+    # new folder, which goes again where that fails.
+    known = ["formats/piles.py", "formats/put_in_place.py", "judges/click_models/buckets.py", "study/moving.py"]
+    assert sorted(writers) == known
 
 
 def test_a_name_of_a_hundred_thousand_letters_is_read_at_once(tmp_path: Path) -> None:

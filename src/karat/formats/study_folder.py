@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
+from karat.formats.put_in_place import put_in_place
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
 from karat.formats.tasks import TaskTable, read_tasks
 from karat.formats.toml import parse_toml
@@ -315,4 +316,4 @@ def keep_id(folder: Path, study_id: str) -> None:
         return
     line = f"id = {json.dumps(study_id, ensure_ascii=False)}\n"
     empty = re.compile(r"""^[ \t]*id[ \t]*=[ \t]*(?:""|'')[^\n]*\n?""", re.MULTILINE)
-    file.write_text(line + empty.sub("", text, count=1), encoding="utf-8")
+    put_in_place(file, (line + empty.sub("", text, count=1)).encode())
