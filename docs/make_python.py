@@ -20,17 +20,17 @@ HEAD = """# Python
 **labels, runs, measures**; the rest by name. One name has one meaning: `gold` (labels to trust), `by` (a column to tell
 apart by), `level` (of intervals), `draws` (resamples; 0 for none), `seed` (of all that is drawn).
 
-- `LabelsLike`: a `kt.Judgments`; a Polars, pandas or Arrow table, or rows, with `query`, `doc`, `label`; or
-  `{query: {doc: label}}`.
-- `RunsLike`: a `kt.Runs`; a table or rows with `query`, `doc`, and `score` or `rank`; `{query: {doc: score}}`; a list
-  of these, or a dictionary of them by the name of their system.
+- `LabelsLike`: a `kt.Judgments`; a Polars, pandas, Arrow or Hugging Face table, or rows, with `query`, `doc`, `label`,
+  or a column for each judge; `{query: {doc: label}}`; ranx' `Qrels`.
+- `RunsLike`: a `kt.Runs`; a table or rows with `query`, `doc`, and `score` or `rank`; `{query: {doc: score}}`; ranx'
+  `Run`; a list of these, or a dictionary of them by the name of their system.
 - `FrameLike`: a Polars, pandas or Arrow table, rows as dictionaries, or columns by name.
 - `PathLike`: text or a `pathlib.Path`.
 
-Every result has `finding` (a sentence), `notes`, `to_frame()` (Polars), `to_dict()` (for JSON) and `plot()` (an Altair
-chart, where a figure has an interval); a notebook shows the columns that matter. Errors are `kt.KaratError`: `BadInput`
-(something to mend, with the place), `Undefined` (the data cannot answer), `NotConverged`, `MissingExtra`. The measures
-have [a page of their own](measures.md).
+Every result has `finding` (a sentence), `notes`, `to_frame()` (Polars), `to_pandas()`, `to_dict()` (for JSON) and
+`plot()` (an Altair chart, where a figure has an interval); a notebook shows the columns that matter. Errors are
+`kt.KaratError`: `BadInput` (something to mend, with the place), `Undefined` (the data cannot answer), `NotConverged`,
+`MissingExtra`. The measures have [a page of their own](measures.md).
 """
 
 

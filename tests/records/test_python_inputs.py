@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ir_measures as irm
 import pandas as pd
 import polars as pl
 import pytest
@@ -96,6 +97,26 @@ def test_clicks_and_queries_are_taken_as_frames() -> None:
         documents=pd.DataFrame({"doc": ["a"], "title": ["A title"]}),
     )
     assert told[0]["text"] == "one word"
+
+
+def test_rows_of_ir_measures_are_labels_and_runs() -> None:
+    labels = [irm.Qrel("q1", "a", 2, "0"), irm.Qrel("q1", "b", 0, "0")]
+    run = [irm.ScoredDoc("q1", "a", 2.0), irm.ScoredDoc("q1", "b", 1.0)]
+    scores = kt.score(labels, {"mine": run, "other": RUN}, "P@1", draws=0)
+    assert scores.means.select("system", "value").rows() == [("mine", 1.0), ("other", 1.0)]
+    assert kt.score(labels, [run, run], "P@1", draws=0).systems == ["run1", "run2"]
+    assert not [note for note in scores.notes if "iteration" in note]
+
+
+def test_iterations_that_differ_are_subtopics_as_in_qrels() -> None:
+    labels = [irm.Qrel("q1", "a", 1, "1"), irm.Qrel("q1", "a", 0, "2"), irm.Qrel("q1", "b", 1, "2")]
+    run = [irm.ScoredDoc("q1", "a", 2.0), irm.ScoredDoc("q1", "b", 1.0)]
+    assert kt.score(labels, run, "StRecall@1, StRecall@2", draws=0).means["value"].to_list() == [0.5, 1.0]
+
+
+def test_groups_of_queries_are_taken_from_a_data_frame() -> None:
+    groups = kt.comparison.groups_of(pd.DataFrame({"query": ["q1"], "text": ["two words"]}), "length")
+    assert groups["group"].to_list() == ["2 words"]
 
 
 class Stand:

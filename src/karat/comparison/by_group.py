@@ -15,7 +15,7 @@ from karat.comparison.comparison import Comparison
 from karat.comparison.verdict import missing_in, with_missing
 from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
-from karat.records import Queries
+from karat.records import FrameLike, Queries
 from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
 from karat.stats.many import holm
@@ -146,7 +146,7 @@ def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(number=number).sort("number", "group").drop("number")
 
 
-def groups_of(queries: Queries, column: str) -> pl.DataFrame:
+def groups_of(queries: Queries | FrameLike, column: str) -> pl.DataFrame:
     """The group of each query: by a column of the queries' table, or by a rule about their text.
 
     >>> queries = Queries.of({"query": ["1", "2"], "text": ["how tall is it", "karat"]})
@@ -155,7 +155,7 @@ def groups_of(queries: Queries, column: str) -> pl.DataFrame:
 
     By question, those of several words are in two groups: of their word, and of any.
     """
-    frame = queries.frame
+    frame = Queries.of(queries).frame
     if column in frame.columns and column != "query":
         return frame.select("query", group=pl.col(column).cast(pl.String))
     if column not in RULES:

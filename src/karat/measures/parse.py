@@ -104,7 +104,7 @@ def as_measures(measures: object) -> list[Measure]:
     if isinstance(measures, Measure | MeasureType) or is_ir_measures_object(measures):
         measures = [measures]
     if not isinstance(measures, Iterable) or isinstance(measures, Mapping):
-        raise BadInput.at("the measures", expected="names such as nDCG@10", found=repr(measures))
+        raise BadInput.at("the measures", expected="names such as nDCG@10", found=_cut(repr(measures)))
     each = (name for m in measures for name in (split_names(m) if isinstance(m, str) else [m]))
     named = (SETS.get(m.lower(), [m]) if isinstance(m, str) else [m] for m in each)
     return list(dict.fromkeys(_as_measure(measure) for some in named for measure in some))
@@ -139,7 +139,7 @@ def _as_measure(measure: object) -> Measure:
         return parse_measure(measure)
     if is_ir_measures_object(measure):
         return from_ir_measures(measure)
-    found = f"{measure!r}, a {type(measure).__name__}"
+    found = f"{_cut(repr(measure))}, a {type(measure).__name__}"
     raise BadInput.at("the measures", expected="names such as nDCG@10", found=found)
 
 
@@ -215,8 +215,12 @@ def _number(node: ast.expr | None, text: str) -> float:
 
 
 def _unreadable(text: str) -> BadInput:
-    found = text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    found = _cut(text)
     return BadInput.at("the measure", expected="a name such as nDCG@10 or P(rel=2)@5", found=f'"{found}"')
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
 def about(measure: type[Measure]) -> str:

@@ -104,7 +104,7 @@ def is_table(data: Any) -> bool:
     if isinstance(data, Mapping):
         return any(isinstance(value, Mapping) for value in data.values())
     if isinstance(data, list | tuple):
-        return bool(data) and isinstance(data[0], Mapping)
+        return bool(data) and (isinstance(data[0], Mapping) or hasattr(data[0], "_fields"))
     if _library(data) in ("ranx", "datasets"):
         return True
     of_arrow = hasattr(data, "__arrow_c_stream__") and not isinstance(data, pl.Series)

@@ -107,7 +107,7 @@ class Judgments(Records):
             expected = "a table or {query: {doc: label}}"
             raise BadInput.at("the judgments", expected=expected, found="runs by the names of systems", remedy=ORDER)
         columns = from_nested(data, "label")
-        frame, judges = _one_row_a_label(frame_of(columns, "the judgments"))
+        frame, judges = _one_row_a_label(_with_subtopics(frame_of(columns, "the judgments")))
         made = cls.check(frame, scale=scale)
         if judges:
             note = f"the judgments: a column for each judge, {', '.join(judges)}"
@@ -195,6 +195,15 @@ class Judgments(Records):
         if self.has("judge"):
             text += f", by {count(self.frame['judge'].n_unique(), 'judge')}"
         return text
+
+
+def _with_subtopics(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with the column `iteration` of qrels, which is the subtopic where it tells rows apart, as in files."""
+    if "iteration" not in frame.columns or "subtopic" in frame.columns:
+        return frame
+    if frame["iteration"].n_unique() > 1:
+        return frame.rename({"iteration": "subtopic"})
+    return frame.drop("iteration")
 
 
 def _one_row_a_label(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
