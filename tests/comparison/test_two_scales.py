@@ -119,7 +119,7 @@ def test_both_scales_can_be_stated_in_python() -> None:
     assert not any(told in note for note in kt.compare(judged, runs, "P@5", gold=few).notes)
     found = kt.compare(Judgments.of(judged, scale="0..1"), runs, "P@5", gold=gold)
     assert any(told in note for note in found.notes)
-    with pytest.raises(BadInput, match="label"):
+    with pytest.raises(BadInput, match=r"a grade of the scale 0\.\.1, found"):
         Judgments.of(Judgments.of(few), scale="0..1")
 
 

@@ -109,7 +109,7 @@ def test_a_study_of_files_with_other_names_is_told_which_column_is_which(tmp_pat
     (tmp_path / "d.csv").write_text("sku,name,body\np1,Tea pot,black\np2,Milk,white\n")
     (tmp_path / "a.csv").write_text("term_id,sku,points\n1,p1,2\n1,p2,1\n2,p2,3\n")
     words = ["init", str(tmp_path / "shop"), *(str(tmp_path / name) for name in ("a.csv", "q.csv", "d.csv"))]
-    assert "or which column is which with --columns" in karat(*words).stderr
+    assert "or say which column is which with --columns" in karat(*words).stderr
     done = karat(*words, "--columns", "query=term_id,doc=sku,score=points,text=term,title=name")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "shop" / "queries.csv").read_text() == "query,text\n1,tea\n2,milk\n"
