@@ -82,7 +82,9 @@ def compare_rankings(
         gold as the truth and the mean over all orders of ties), the same over the top third of the systems by gold
         (`tau_top`, `tau_ap_top`), each with an interval, and the numbers of systems and queries. Few queries make
         rankings noisy and correlations too low, on average. Intervals are of the bootstrap over queries, corrected for
-        this bias, and so reach further above the estimate than below it.
+        this bias, and so reach further above the estimate than below it. They are a little short: in simulated studies
+        with 24 systems and 40 queries, 95% intervals held the correlation over all queries in 88 to 93% (plain
+        percentile intervals on the runs of TREC DL 2021: in 1 to 85%).
 
     Raises:
         BadInput: There are no gold labels, or they are a sample.
