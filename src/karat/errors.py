@@ -49,7 +49,11 @@ class AmbiguousFile(BadInput):
 
 
 class Undefined(KaratError):
-    """The data is in order but cannot answer the question."""
+    """The data is in order but cannot answer the question; `code` names the reason for programs, where it has one."""
+
+    def __init__(self, message: str = "", *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class NotConverged(KaratError):

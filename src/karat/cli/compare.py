@@ -162,7 +162,7 @@ def compare(
     if by and found.verdict != "cannot say":
         known = study.queries if study.queries is not None else Queries.of({"query": found.by_query["query"]})
         more = replace(more, groups=tuple(by_group(found, groups_of(known, column), column) for column in by))
-    if moved is not None and found.refusal is None:
+    if moved is not None and found.refusal != "unjudged documents":
         how: How = asked["consensus"] if asked["consensus"] in HOWS else "median"
         shown = moved_most(
             found,
@@ -193,7 +193,7 @@ def compare(
             )
             if by:
                 tell_notes([f"no verdict by {', '.join(by)}: there is none over all queries"])
-            if moved is not None and found.refusal is not None:
+            if moved is not None and found.refusal == "unjudged documents":
                 tell_notes(["no queries that moved: there is no verdict"])
         else:
             tell_notes(failed[:1] or told)

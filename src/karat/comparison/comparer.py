@@ -26,6 +26,7 @@ from karat.errors import BadInput
 from karat.estimate.estimate import Estimate
 from karat.estimate.evidence import Evidence
 from karat.estimate.gold_sample import Gold
+from karat.estimate.gold_uniformity import OUT_OF_REACH
 from karat.estimate.with_gold import WithGold
 from karat.labels import GOLD, split_gold
 from karat.labels.one_scale import is_out_of_reach, other_scale, out_of_reach_note, scale_difference
@@ -154,6 +155,7 @@ class Comparer:
             population=self.queries,
             score_range=one.score_range,
             seed=seed,
+            refusal="gold out of reach" if found.codes.get(chosen) == OUT_OF_REACH else None,
             judged_queries=matrix.judged,
             missing_queries=matrix.missing,
             common_queries=matrix.common_queries,
@@ -242,7 +244,9 @@ def compare(
 
     The measure is nDCG@10 unless named. Without gold labels the labels are taken as they are (`plain`). With gold
     labels drawn with known probabilities (a column `probability`; without it, a uniform draw is assumed and said) the
-    default is prediction-powered (`ppi`), which is right however the judge errs; `inversion` is right only if errors
+    default is prediction-powered (`ppi`): for P, CG, DCG and RBP with known sampling probabilities it is right for any
+    judge; nDCG, RR and ERR also rest on a model of unlabelled documents, and on real runs intervals of nDCG@10 for
+    fixed queries held the truth in 82 to 89% (TREC DL 2021, 600 gold labels). `inversion` is right only if errors
     depend on nothing but the true grade, and is sharper then. For `ppi` the gold labels also teach what each label of
     the judge is worth: `calibrate=False` takes the labels as they are, and names of further columns of numbers, such as
     a model's expected grade, help to predict. `queries="fixed"` is about these queries only instead of all that users

@@ -60,7 +60,8 @@ class Comparison(ResultBase):
     unjudged: dict[str, float] = field(default_factory=dict)
     unjudged_depth: int = 0
     unjudged_bounds: tuple[float, float] | None = None
-    #: Why there is no verdict, where the labels do not fit the systems: most documents of one have no label.
+    #: Why there is no verdict: most documents of a system have no label, or some that count could not have been sampled
+    #: for gold labels. None for other reasons, which only `reason` has.
     refusal: Refusal | None = None
     notes: tuple[str, ...] = ()
 

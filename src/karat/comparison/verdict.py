@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Verdict = Literal["better", "worse", "equivalent", "not worse", "no difference shown", "cannot say"]
 
 #: Why a comparison is refused, as a code.
-Refusal = Literal["unjudged documents"]
+Refusal = Literal["unjudged documents", "gold out of reach"]
 #: So many systems that miss queries are named.
 MAX_NAMED = 3
 #: What the methods are called in a sentence.

@@ -34,6 +34,8 @@ class Gold:
     notes: tuple[str, ...]
     #: Whether they were drawn to tell systems apart, and say nothing about what counts alike for all.
     for_differences: bool = False
+    #: Rows without a label (query, doc): not yet labelled, never grade 0.
+    blank: pl.DataFrame | None = None
 
     @classmethod
     def of(cls, judgments: Judgments) -> Gold:
@@ -67,7 +69,10 @@ class Gold:
             notes.append(NO_PROBABILITY)
         frame = frame.select("query", "doc", "label", "probability")
         apart = judgments.has("drawn_for") and bool((judgments.frame["drawn_for"] == DIFFERENCES).any())
-        return cls(frame, labels, drawn is not None, tuple(notes), apart)
+        # Whoever could not tell has a name; a row without label or judge waits for one.
+        silent = given.select(pair) if not judgments.has("judge") else judgments.frame.drop_nulls("judge").select(pair)
+        blank = judgments.frame.select(pair).unique().join(given, on=pair, how="anti").join(silent, on=pair, how="anti")
+        return cls(frame, labels, drawn is not None, tuple(notes), apart, blank.sort(pair))
 
 
 def _for_the_missing(frame: pl.DataFrame, judgments: Judgments) -> tuple[pl.DataFrame, str]:

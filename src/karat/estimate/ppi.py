@@ -17,6 +17,7 @@ import numpy as np
 
 from karat.errors import Undefined
 from karat.estimate.estimate import Estimate
+from karat.estimate.gold_uniformity import OUT_OF_REACH, notes_on_uniformity, refuse_out_of_reach
 from karat.estimate.pool import Pool
 from karat.records.base import count
 from karat.records.result import Caution
@@ -43,7 +44,7 @@ FEW_GOLD = 30
 
 
 def powered(pool: Pool, *, fixed: bool = False, tuned: bool = True, labels: Pool | None = None) -> Estimate:
-    """The scores of all systems of the pool, right for any judge if the gold's probabilities are.
+    """Estimate the scores of all systems by a sum over documents: right for any judge if sampling probabilities are.
 
     With `fixed` the verdict is about these very queries: only the drawing of the gold documents is left to chance.
     Otherwise queries are a sample of those that users ask. `tuned` weighs the judge by how well it predicts gold; a
@@ -143,13 +144,15 @@ def check_gold(pool: Pool) -> None:
             f"{count(used, 'gold label')} on the documents that {which}: at least {FEWEST_GOLD} are needed (karat plan "
             "gold draws the ones worth it)"
         )
+    refuse_out_of_reach(pool)
     strange = out_of_reach(pool)
     if strange:
-        raise Undefined(strange)
+        raise Undefined(strange, code=OUT_OF_REACH)
     if pool.assumed_uniform and not reaches_all(pool):
         raise Undefined(
             "the gold labels do not say with which probability they were drawn, and they were plainly not drawn "
-            "uniformly: hardly any is on a document that counts alike for all systems; give the column probability"
+            "uniformly: hardly any is on a document that counts alike for all systems; give the column probability",
+            code=OUT_OF_REACH,
         )
 
 
@@ -274,7 +277,7 @@ def _degrees_by_document(pool: Pool, change: Floats, chance: Floats) -> Floats:
 
 def notes_on_gold(pool: Pool, no_help: bool, fixed: bool, unseen: bool, has_scores: bool) -> list[str]:
     """What a reader of the estimate should know about the gold labels."""
-    notes: list[str] = []
+    notes: list[str] = notes_on_uniformity(pool)
     used = pool.drawn & pool.matters
     if not has_scores:
         notes.append(ONLY_DIFFERENCES)

@@ -34,7 +34,7 @@ def scores_section(scores: Scores, found: Comparison | None) -> Section:
         said = [_both(scores, corrected)]
     elif found is not None and found.method != "plain" and found.ranks.height and found.ranks["system"][0] != order[0]:
         said.append(f"The differences can be corrected: by them {found.ranks['system'][0]} leads, not {order[0]}.")
-    if found is not None and found.refusal is not None:
+    if found is not None and found.refusal == "unjudged documents":
         said = [scores.finding]  # neither score calls a system the best
     rows = rows.sort(
         pl.col("system").replace_strict({name: place for place, name in enumerate(order)}),

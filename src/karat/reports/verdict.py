@@ -124,7 +124,7 @@ def verdict_section(
     by: Sequence[str] = (),
 ) -> Section:
     """The verdict with its interval, what the labels taken as they are would have said, and groups of queries."""
-    if found.refusal is not None:
+    if found.refusal == "unjudged documents":
         return Section((found.finding,), (), (), found.notes)
     told = Told.of(found)
     said = [told.naive_against_corrected()]
