@@ -110,7 +110,8 @@ def compare(
 
     The verdict is about RUN_B against RUN_A; with more runs, about the best against all others, or with --baseline
     against that system, which is the first of two, too. LABELS may be wrong
-    sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict holds nevertheless.
+    sometimes: with --gold, the labels of a trusted judge for a sample of documents, the verdict is corrected:
+    for P, CG, DCG and RBP whatever the errors; nDCG, RR and ERR also rest on a model of unlabelled documents.
     LABELS may be a study's folder: then labels, gold labels and runs are the study's, unless they are named. With
     several measures the first decides, and p values allow for all of them.
     With --live the gold labels may still be coming in: the interval then holds at every look, so that one may stop as

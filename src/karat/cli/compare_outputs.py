@@ -25,7 +25,7 @@ TITLE = 44
 #: The methods of the table in a few words each; inversion-independent goes with inversion.
 ABOUT = {
     "plain": "plain, the labels as they are",
-    "ppi": "ppi, corrected with gold labels, right for any judge",
+    "ppi": "ppi, corrected with gold labels",
     "inversion": "inversion, right for a judge who errs alike on all systems (-independent: each system apart)",
 }
 

@@ -46,8 +46,7 @@ MUCH_KNOWN = 1 / 3
 GUESSED = (
     "{:.0f} % of what may be off about the difference on these queries is the model's word about documents that no "
     "gold label could reach, and that the best list may hold: intervals were too narrow where it was so (90 % held "
-    "the truth, not 95 %). Ask about all queries ({}), take DCG, or draw some gold labels from all labelled documents "
-    "({})"
+    "the truth, not 95 %). Ask about all queries ({}), or take DCG, which needs no model"
 )
 
 
@@ -138,7 +137,6 @@ def _where_the_draw_decides(made: Callable[..., Estimate], more: Floats, *, fixe
     why = GUESSED.format(
         100 * float(np.median(share[pairs][refused[pairs]])),
         advise("--queries-are sample", 'queries="sample"'),
-        advise("karat plan gold --uniform 0.2", "plan_gold(..., uniform=0.2)"),
     )
     if refused[pairs].all():
         raise Undefined(why)

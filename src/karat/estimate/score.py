@@ -66,9 +66,10 @@ def score(
 
     With `gold`, trusted labels for a sample of documents with their sampling probabilities, the scores are corrected
     for label errors, and `to_frame()` has the uncorrected score beside each. A score that cannot be corrected is NaN,
-    with the reason. `calibrate` is as in `compare`. The gold sample must cover whole rankings: `plan_gold` for one
-    system, or a sample drawn uniformly. With `queries="fixed"` the corrected intervals are about these queries only,
-    so that only the gold sample is random, and uncorrected scores have no interval.
+    with the reason. As in `compare`, the correction is right for any judge for P, CG, DCG and RBP; nDCG, RR and ERR
+    also rest on a model of unlabelled documents. `calibrate` is as in `compare`. The gold sample must cover whole
+    rankings: `plan_gold` for one system, or a sample drawn uniformly. With `queries="fixed"` the corrected intervals
+    are about these queries only, so that only the gold sample is random, and uncorrected scores have no interval.
 
     >>> gold = [{"query": "q1", "doc": "d2", "label": 2, "probability": 1.0}]
     >>> kt.score(labels, run, "P@1", gold=gold).to_frame().columns[:7]
