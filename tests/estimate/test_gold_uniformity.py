@@ -130,7 +130,7 @@ def test_stated_probabilities_are_not_tested() -> None:
 @pytest.mark.evidence
 def test_a_uniform_sample_is_neither_refused_nor_warned_about() -> None:
     """Nor is the interval off; of whole queries, too, the documents are a uniform sample within each."""
-    seeds, alarms, right = studies(8, 60), 0, []
+    seeds, alarms, right = studies(8, 40), 0, []
     for seed in seeds:
         docs, runs = world(seed)
         found = compared(docs, runs, gold_of(docs, random(docs, 0.4, seed)), "DCG@10")
@@ -148,7 +148,7 @@ def test_top_ranks_alone_would_have_misled() -> None:
     """Why it is refused: gold of the top ranks misses that the judge is lenient lower down."""
     from karat.estimate import ppi
 
-    seeds, right = studies(8, 50), []
+    seeds, right = studies(8, 30), []
     for seed in seeds:
         docs, runs = world(seed)
         lower = (pl.col("systems") == "b") & (pl.col("rank") > 3)
@@ -175,7 +175,7 @@ def blanked(docs: pl.DataFrame, seed: int, *, where_zero: bool) -> pl.DataFrame:
 @pytest.mark.evidence
 def test_blanks_where_the_grade_is_zero_are_warned_about() -> None:
     """Such files mislead in more than one study of ten; blanks at random do not, and are not warned about."""
-    seeds = studies(8, 50)
+    seeds = studies(8, 30)
     told, right = {True: 0, False: 0}, {True: list[bool](), False: list[bool]()}
     for seed in seeds:
         docs, runs = world(seed)

@@ -28,10 +28,10 @@ def test_labels_in_context_alone_score_nothing_that_reads_documents_alone() -> N
     assert kt.score(labels, RUN, ["CCG(context=0.5)@2"], draws=0)
 
 
-def test_gold_on_another_scale_is_refused_by_every_comparison_and_score() -> None:
+def test_gold_that_begins_elsewhere_is_refused_everywhere() -> None:
     labels = {f"q{n}": {"a": n % 2, "b": 0} for n in range(20)}
     gold = {f"q{n}": {"a": 2 + n % 2, "b": 3} for n in range(20)}
     runs = {name: {f"q{n}": {"a": a, "b": 1.5} for n in range(20)} for name, a in (("one", 1.0), ("two", 2.0))}
     for analysis in (kt.compare, kt.score):
-        with pytest.raises(kt.BadInput, match=r"expected labels on the gold scale \(2 to 3\), found only 0 and 1"):
+        with pytest.raises(kt.BadInput, match=r"begin where the labels do \(0 to 1\), found 2 to 3"):
             analysis(labels, runs, "P@1", gold=gold)
