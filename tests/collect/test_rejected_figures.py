@@ -74,7 +74,7 @@ def test_a_judge_who_goes_on_has_new_figures(store: Store) -> None:
 def test_the_export_of_people_has_the_figures_of_rejected_judges(store: Store) -> None:
     cem = row_of(roster(store)["rows"], "cem")
     reject_judge(store, cem["id"], "wrong and fast")
-    people = people_file(store).frame
+    people = people_file(store, 0).frame
     row = people.filter(pl.col("judge") == "cem").row(0, named=True)
     assert (row["median_seconds"], row["with_gold"], row["n_gold"]) == (1.5, 0.0, 20)
     assert row["with_others"] == pytest.approx(cem["agreement"])

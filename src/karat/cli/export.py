@@ -78,7 +78,7 @@ def export(
         if kind == "people":
             from karat.collect.pay import people_file
 
-            records = people_file(opened.store)
+            records = people_file(opened.store, opened.folder.study.platform.tasks)
         else:
             records = exported(opened.store, kind, scale, group)
     form, notes = format_for(records, target, to_format)

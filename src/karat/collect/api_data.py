@@ -12,7 +12,7 @@ from pydantic import Field
 from karat.collect import people
 from karat.collect.answers import Body, Name, Text
 from karat.collect.api_lead import ERRORS
-from karat.collect.pay import everything, paid_ids, people_file
+from karat.collect.pay import everything, held_file, paid_ids, people_file
 from karat.errors import BadInput
 from karat.formats.write import content
 from karat.store import Store, add_tasks
@@ -71,11 +71,20 @@ async def get_everything(request: Request) -> Response:
 
 @router.get("/export/pay.txt", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def get_paid(request: Request) -> Response:
-    """The platform's ids of all who gave enough answers that stand, one a line, as platforms take them for approval."""
+    """The platform's ids of all who gave enough answers that stand and are not flagged, one a line, for approval."""
     running = await run_in_threadpool(people.lead_at, request)
     lines = "".join(f"{name}\n" for name in await running.beside.run(paid_ids, running.study.platform.tasks))
     named = {"Content-Disposition": 'attachment; filename="pay.txt"'}
     return Response(lines, media_type="text/plain; charset=utf-8", headers=named)
+
+
+@router.get("/export/pay-review.csv", response_class=Response, responses={200: {"content": {TYPES["csv"]: {}}}})
+async def get_held(request: Request) -> Response:
+    """The platform's ids of those who gave enough answers but are flagged, with the flags: look at them first."""
+    running = await run_in_threadpool(people.lead_at, request)
+    found = await running.beside.run(held_file, running.study.platform.tasks)
+    named = {"Content-Disposition": 'attachment; filename="pay-review.csv"'}
+    return Response(content(found, "csv", "people"), media_type=TYPES["csv"], headers=named)
 
 
 @router.get(
@@ -90,14 +99,14 @@ async def get_export(
 ) -> Response:
     """What stands now (the log: everything), as a file; cells that a spreadsheet would run are guarded."""
     running = await run_in_threadpool(people.lead_at, request)
-    data = await running.beside.run(_file, what, kind)
+    data = await running.beside.run(_file, what, kind, running.study.platform.tasks)
     named = {"Content-Disposition": f'attachment; filename="{what}.{kind}"'}
     return Response(data, media_type=TYPES[kind], headers=named)
 
 
-def _file(store: Store, what: str, kind: str) -> bytes:
+def _file(store: Store, what: str, kind: str, enough: int) -> bytes:
     # Whether somebody is likely a spammer is told by figures that the store does not make.
-    found = people_file(store) if what == "people" else exported(store, what, store.scale)
+    found = people_file(store, enough) if what == "people" else exported(store, what, store.scale)
     return content(found, kind, what)
 
 

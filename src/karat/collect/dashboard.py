@@ -50,7 +50,9 @@ def dashboard(request: Request) -> Response:
     exports |= {"people.csv": "Who to pay: people, time, checks (CSV)", "log.jsonl": "The whole log (JSON lines)"}
     exports |= {"everything.zip": "Everything (zip)"}
     exports |= (
-        {"pay.txt": "Platform ids to pay"} if running.study.platform.prolific or running.study.platform.mturk else {}
+        {"pay.txt": "Platform ids to pay", "pay-review.csv": "Flagged: look at before paying (CSV)"}
+        if running.study.platform.prolific or running.study.platform.mturk
+        else {}
     )
     session = people.session_token(running, request, people.LEAD)
     live = running.live is not None and drawn_any(running.store)

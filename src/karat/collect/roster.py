@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import polars as pl
 
 from karat.collect.quality import apart, judges_now, panel_now
+from karat.collect.speed import NO_TIMES, speed
 from karat.errors import KaratError
 from karat.records import Preferences, Records
 from karat.records.result import rows_of
@@ -19,7 +20,7 @@ from karat.store.exported import exported
 from karat.store.kinds import JUDGE, PAIR
 from karat.store.people import all_judges, excluded_kinds
 from karat.store.progress import iso, judge_counts
-from karat.store.read_tables import judgments, last_rejections
+from karat.store.read_tables import document_seconds, judgments, last_rejections
 
 #: What is not known of a judge without labels.
 UNKNOWN: tuple[str, ...] = (
@@ -44,15 +45,18 @@ def roster(store: Store) -> dict[str, Any]:
     A judge whose labels were all taken back by rejection has the figures of the moment before, whose time is `as_of`.
     """
     finding, known = _labels_known(store, judgments(store))
+    paces = speed(document_seconds(store), store.rules)
     counts, excluded, rejections = judge_counts(store), excluded_kinds(store), last_rejections(store)
     rows = []
     for judge in all_judges(store):
         mine, as_of = known.get(judge["name"], {}), None
+        pace = paces.get(judge["name"], NO_TIMES)
         if not mine.get("n") and (judge["id"], JUDGE.name) in rejections:
             event, at = rejections[judge["id"], JUDGE.name]
             mine, as_of = _labels_before(store, event).get(judge["name"], {}), iso(at)
+            pace = _speed_before(store, event).get(judge["name"], NO_TIMES)
         row: dict[str, Any] = dict.fromkeys(UNKNOWN)
-        row |= {"n": 0, "n_compared": 0, "n_gold": 0} | mine | {"as_of": as_of}
+        row |= {"n": 0, "n_compared": 0, "n_gold": 0} | mine | pace | {"as_of": as_of}
         row |= {name: judge[name] for name in ("id", "name", "state", "why", "source")}
         row |= {"group": judge["grp"]} | {name: counted[judge["id"]] for name, counted in counts.items()}
         row |= {"excluded": excluded.get(judge["id"], [])}
@@ -74,6 +78,11 @@ def _labels_known(store: Store, said: pl.DataFrame) -> tuple[str, dict[str, dict
 def _labels_before(store: Store, event: int) -> dict[str, dict[str, Any]]:
     """What labels told of each judge just before an event."""
     return _kept(store, event, JUDGE.name, lambda: _labels_known(store, judgments(store, before=event))[1])
+
+
+def _speed_before(store: Store, event: int) -> dict[str, dict[str, Any]]:
+    """How fast each judge was just before an event."""
+    return _kept(store, event, "speed", lambda: speed(document_seconds(store, before=event), store.rules))
 
 
 def _kept(

@@ -54,6 +54,7 @@ KNOWN: dict[str, dict[str, tuple[type, ...]]] = {
         "repeat_hours": (int, float),
     },
     "traps": {"block": (int,), "failed_allowed": (int,), "invited_failing": (str,)},
+    "speed": {"min_seconds": (int, float), "min_share_of_median": (int, float)},
     "practice": {"pass": (int, float)},
     "pairs": {"reasons": (list,), "classes": (list,), "strengths": (int,), "depth": (int,)},
     "platform": {
@@ -230,6 +231,8 @@ def _study(said: dict[str, Any], file: str, folder: Path) -> StudyDesign:
         block=traps.get("block", 5),
         traps_failed=traps.get("failed_allowed", 0),
         invited_failing=traps.get("invited_failing", Rules.invited_failing),
+        min_seconds=float(said.get("speed", {}).get("min_seconds", Rules.min_seconds)),
+        min_share_of_median=float(said.get("speed", {}).get("min_share_of_median", Rules.min_share_of_median)),
         practice_pass=float(said.get("practice", {}).get("pass", Rules.practice_pass)),
     )
     return StudyDesign(

@@ -77,6 +77,9 @@ class Rules:
     invited_failing: InvitedFailing = "exclude"
     practice_pass: float = 0.6
     most_per_judge: int = 0
+    #: A judge is flagged who takes less time than this for most documents: seconds, and a share of the others' median.
+    min_seconds: float = 1.0
+    min_share_of_median: float = 0.2
     #: What is asked again of a judge comes so many hours after the answer.
     repeat_hours: float = 24.0
 
@@ -92,6 +95,8 @@ class Rules:
             ("block", self.block, 2, 1e6, "2 or more"),
             ("failed_allowed", self.traps_failed, 0, 1e6, "0 or more"),
             ("pass", self.practice_pass, 0, 1, "a share from 0 to 1"),
+            ("min_seconds", self.min_seconds, 0, 3600, "0 (no limit) or seconds, at most 3600"),
+            ("min_share_of_median", self.min_share_of_median, 0, 1, "0 (no limit) or a share up to 1"),
             ("most_per_judge", self.most_per_judge, 0, 1e9, "0 (no limit) or more"),
         ):
             if not least <= value <= most:

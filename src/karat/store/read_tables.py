@@ -50,6 +50,20 @@ def judgments(store: Store, *, before: int | None = None) -> pl.DataFrame:
     return answers_frame(store, JUDGE, before=before)
 
 
+def document_seconds(store: Store, *, before: int | None = None) -> pl.DataFrame:
+    """Judge, group and time at work of each answer about a single document that stands, or stood before an event."""
+    names = ("judge", "group", "seconds")
+    with store.database.read() as connection:
+        rows = [
+            {name: row[name] for name in names}
+            for kind in KINDS.values()
+            if "doc" in kind.needs
+            for row in _standing(connection, store, kind, before)
+            if row["seconds"] is not None
+        ]
+    return pl.DataFrame(rows, schema=typed(*names))
+
+
 def last_rejections(store: Store) -> dict[tuple[int, str], tuple[int, float]]:
     """For each judge and kind of task the event with which answers were last taken back by rejection, and its time."""
     kinds = ("reject", "rejected", "excluded")
@@ -153,18 +167,23 @@ def _said(store: Store, kind: TaskKind, before: int | None = None) -> list[dict[
     """The answers that stand, or stood before an event, to one kind of task, beside their tasks and judges."""
     until = () if before is None else (events.c.id < before,)
     with store.database.read() as connection:
-        if before is None:
-            rows = _rows(connection, answers, store, kind)
-        else:
-            back = select(events.c.target_id).where(events.c.kind.in_(("undo", "reject")), *until)
-            back = back.where(events.c.study_id == store.study_id, events.c.target_id.is_not(None))
-            rows = _rows(connection, events, store, kind, events.c.kind == "answer", *until, events.c.id.not_in(back))
+        rows = _standing(connection, store, kind, before)
         if kind.table.cant_tell:
             gone = select(events.c.target_id).where(events.c.kind == "undo", *until, events.c.target_id.is_not(None))
             silent = (events.c.kind == "cant_tell", *until, events.c.id.not_in(gone))
             rows += _rows(connection, events, store, kind, *silent)
             rows.sort(key=lambda row: int(row["id"]))
     return rows
+
+
+def _standing(connection: Any, store: Store, kind: TaskKind, before: int | None) -> list[dict[str, Any]]:
+    """The answers that stand, or stood before an event."""
+    if before is None:
+        return _rows(connection, answers, store, kind)
+    until = events.c.id < before
+    back = select(events.c.target_id).where(events.c.kind.in_(("undo", "reject")), until)
+    back = back.where(events.c.study_id == store.study_id, events.c.target_id.is_not(None))
+    return _rows(connection, events, store, kind, events.c.kind == "answer", until, events.c.id.not_in(back))
 
 
 def _rows(connection: Any, source: Any, store: Store, kind: TaskKind, *more: Any) -> list[dict[str, Any]]:

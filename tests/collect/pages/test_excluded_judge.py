@@ -16,7 +16,7 @@ WRONG = """() => {
 
 
 def test_an_invited_judge_reads_why_pairs_end_and_goes_on(page, press, serve):
-    tasks = [PAIR, PAIR | {"query": "q2"}, TRAP, {"query": "q1", "doc": "q1-d1"}]
+    tasks = [PAIR | {"order": 1}, PAIR | {"query": "q2", "order": 2}, TRAP, {"query": "q1", "doc": "q1-d1", "order": 3}]
     study = serve(tasks, rules=Rules(labels=1, judges_per_pair=1, block=2))
     page.goto(study.link())
     page.goto(f"{study.url}/judge")

@@ -108,7 +108,7 @@ def test_none_relevant_and_equal_ask_for_no_strength(page, press, serve):
 
 def test_a_failed_trap_ends_the_judges_work_and_opens_the_slots_again(page, press, serve):
     pairs = [PAIR | {"subtopic": str(n), "query": query} for n in (1, 2, 3) for query in ("q1", "q2")]
-    study = serve([*pairs, TRAP], rules=Rules(labels=1, judges_per_pair=1, block=5))
+    study = serve([*pairs, TRAP], rules=Rules(labels=1, judges_per_pair=1, block=5, invited_failing="reject"))
     at_task(page, study.link())
     answers = 0
     for _ in range(5):
@@ -121,7 +121,7 @@ def test_a_failed_trap_ends_the_judges_work_and_opens_the_slots_again(page, pres
         if other:
             break
         page.wait_for_function("() => document.querySelector('.answer') && !document.querySelector('.answer :checked')")
-    page.wait_for_selector("text=control question")
+    page.wait_for_selector("text=answers of yours were not accepted: a control question was answered wrongly")
     assert page.locator(".answer").count() == 0
     assert len(study.events("reject")) == answers, "every answer is taken back by a row of its own"
     assert len(study.events("answer")) == answers, "and stays in the log"

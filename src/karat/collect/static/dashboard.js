@@ -89,9 +89,9 @@ function judgeRow(row) {
     { class: row.state === "active" ? "" : "off", "data-judge": row.name },
     make("td", { class: "text wrap" }, row.name, ...[row.external && `${row.source} ${row.external}`, setup.own_codes && row.completion && `code ${row.completion}`].filter(Boolean).map((text) => make("span", { class: "under soft" }, text))),
     cell(row.group, "text"),
-    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + barred(row) + stand(row) + (row.as_of ? `; ${before(row)}` : ""), row.likely_spammer || row.one_grade || row.state !== "active" || row.excluded.length ? "text wrap look" : "text wrap"),
+    cell(row.state + (row.likely_spammer ? ", likely a spammer" : row.one_grade ? ", one grade to nearly everything" : "") + (row.too_fast ? `, ${row.too_fast} (${percent(row.fast)}; median ${duration(row.pace)})` : "") + (row.state !== "active" && row.why ? `: ${row.why}` : "") + barred(row) + stand(row) + (row.as_of ? `; ${before(row)}` : ""), row.likely_spammer || row.one_grade || row.too_fast || row.state !== "active" || row.excluded.length ? "text wrap look" : "text wrap"),
     cell(String(row.answers)),
-    cell(duration(row.seconds)),
+    cell(duration(row.pace ?? row.seconds), row.too_fast ? "look" : "", row.fast === null ? null : `${percent(row.fast)} of documents in less than ${duration(row.fast_limit)}`),
     cell(percent(row.cant_tell)),
     share(row.agreement, row.agreement_low, row.agreement_high, row.n_compared),
     share(row.accuracy, row.accuracy_low, row.accuracy_high, row.n_gold),
@@ -104,7 +104,7 @@ function judgeRow(row) {
 
 /** Whoever is to be looked at comes first, the others as they came. */
 const suspectsFirst = (rows) => [...rows].sort((one, other) => suspect(other) - suspect(one));
-const suspect = (row) => Number(row.state === "active" && Boolean(row.likely_spammer || row.one_grade));
+const suspect = (row) => Number(row.state === "active" && Boolean(row.likely_spammer || row.one_grade || row.too_fast));
 
 const JUDGE_HEADS = [
   "*Judge",
