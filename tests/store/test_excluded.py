@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 from karat.errors import BadInput
+from karat.formats.study_folder import read_study
 from karat.records import Rules
 from karat.store import Answer, Closed, Store, add_tasks, answer, next_task
 from karat.store.kinds import PAIR
@@ -82,6 +84,14 @@ def test_the_rules_may_reject_or_only_flag_invited_judges(database: str) -> None
     assert state(here.store, judge) == "active"
     with pytest.raises(BadInput, match="exclude, flag or reject"):
         Rules(invited_failing="fire")
+
+
+def test_study_toml_says_what_a_failed_trap_means(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text('[traps]\ninvited_failing = "flag"\n')
+    assert read_study(tmp_path).study.rules.invited_failing == "flag"
+    (tmp_path / "study.toml").write_text('[traps]\ninvited_failing = "fire"\n')
+    with pytest.raises(BadInput, match=r"study.toml.*invited_failing.*exclude, flag or reject"):
+        read_study(tmp_path)
 
 
 def test_others_do_the_pairs_that_an_excluded_judge_leaves(database: str) -> None:
