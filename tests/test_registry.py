@@ -217,7 +217,9 @@ def test_an_error_model_of_ones_own_weighs_labels(installed: Path, monkeypatch: 
         int(q[1:]) % 2 for q in sorted(f"q{i}" for i in range(12))
     ]
     runs = {"a": {f"q{i}": {"d": 1.0} for i in range(12)}, "b": {f"q{i}": {"e": 1.0} for i in range(12)}}
-    found = kt.compare(labels=kt.Judgments.of(rows), runs=runs, measure="P@1", consensus="alike", draws=100)
+    found = kt.compare(
+        labels=kt.Judgments.of(rows), runs=runs, measure="P@1", consensus="alike", draws=100, allow_unjudged=True
+    )
     assert found.to_dict()["methods"][0]["a"] == pytest.approx(0.5, abs=0.05)
     with pytest.raises(BadInput, match=r'expected median or majority or mean or .* or alike, found "unlike"'):
         kt.compare(labels=kt.Judgments.of(rows), runs=runs, measure="P@1", consensus="unlike")

@@ -78,7 +78,9 @@ def test_two_templates_are_two_systems_that_can_be_compared(groonga: Groonga, qu
     step = groonga.documents.height // 100
     wanted = zip(asked["query"], groonga.documents["doc"][::step], strict=False)
     (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 {doc} 1\n" for query, doc in wanted))
-    verdict = karat("compare", f"{tmp_path}/qrels.txt", f"{tmp_path}/runs/old.run", f"{tmp_path}/runs/new.run")
+    verdict = karat(
+        "compare", f"{tmp_path}/qrels.txt", f"{tmp_path}/runs/old.run", f"{tmp_path}/runs/new.run", "--allow-unjudged"
+    )
     assert verdict.returncode == 0, verdict.stderr
     assert "new" in verdict.stdout.partition(".")[0]
 

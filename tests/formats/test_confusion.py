@@ -50,9 +50,7 @@ def test_a_row_for_each_grade_and_label(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_matrix_is_said_with_what_is_one(tmp_path: Path, text: str) -> None:
-    with pytest.raises(
-        kt.BadInput, match=r"matrix\.csv: expected (a square|what karat judges confusion --json prints)"
-    ):
+    with pytest.raises(kt.BadInput, match=r"matrix\.csv: expected (a square|the JSON of a confusion table)"):
         read(tmp_path, text)
 
 

@@ -148,7 +148,10 @@ def test_a_split_by_what_no_query_has_is_refused(study: Path, queries: str | Non
         (study / "queries.csv").write_text(queries)
         words += ["--queries", "queries.csv"]
     done = karat(*(str(study / word) if "." in word else word for word in words))
-    assert (done.returncode, "the split: expected difference or zero or list_length or a column" in done.stderr) == (
+    assert (
+        done.returncode,
+        "the split: expected difference or difference_all or zero or list_length or a column" in done.stderr,
+    ) == (
         2,
         True,
     )

@@ -179,8 +179,8 @@ def test_the_first_answer_counts_by_time_and_the_second_is_the_judges_own_change
     found = mean_change(given).frame.row(0, named=True)
     assert (found["change"], found["retest"], found["n_retest"]) == (-1.0, -2.0, 1)
     sizes = grade_change(given, draws=0)
-    assert sizes.frame.select("size", "share", "retest", "n_retest").rows() == [(1.0, 1.0, 0.0, 1)]
-    assert "the same overall grade in 0.0 %" in sizes.finding
+    assert sizes.frame.select("size", "share", "retest", "n_retest").rows() == [(1.0, 1.0, 0.0, 1), (2.0, 0.0, 1.0, 1)]
+    assert "repeat their overall grade in 0.0% of cases" in sizes.finding
     alone = mean_change(given[1:])
     nobody = "none of these judges was asked twice in one setting: what they change by themselves is not known"
     assert nobody in alone.notes

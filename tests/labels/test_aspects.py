@@ -75,7 +75,9 @@ def test_every_command_that_scores_takes_it(tmp_path) -> None:  # type: ignore[n
     pl.DataFrame(said, schema=["query", "left", "right", "choice"], orient="row").write_csv(tmp_path / "said.csv")
     score = typed("karat score labels.csv one.run -m CG@1 --aspect topicality=3,authority=1 --tsv", tmp_path)
     assert score.stdout.splitlines()[1].split("\t")[3] == "1.0"
-    compare = typed("karat compare labels.csv one.run two.run -m CG@1 --aspect authority --draws 100", tmp_path)
+    compare = typed(
+        "karat compare labels.csv one.run two.run -m CG@1 --aspect authority --draws 100 --allow-unjudged", tmp_path
+    )
     assert compare.returncode in (0, 1), compare.stderr
     assert "4" in compare.stdout
     agreement = typed("karat validate said.csv labels.csv one.run two.run -m CG@1 --aspect topicality --json", tmp_path)

@@ -99,8 +99,8 @@ def scale_difference(labels: Judgments, gold: Judgments) -> ScaleDifference | No
 def refuse_other_start(labels: Judgments, gold: Judgments) -> None:
     """Refuse scales that begin at different grades: which gold grade is not relevant then has to be stated.
 
-    >>> grades = Judgments.of({"q": {f"d{n}": n % 4 for n in range(60)}})
-    >>> from_one = Judgments.of({"q": {f"d{n}": n % 4 + 1 for n in range(60)}})
+    >>> grades = Judgments.of({"q": {f"d{n}": n % 4 for n in range(100)}})
+    >>> from_one = Judgments.of({"q": {f"d{n}": n % 4 + 1 for n in range(100)}})
     >>> refuse_other_start(grades, from_one)
     Traceback (most recent call last):
     karat.errors.BadInput: the gold labels: expected grades that begin where the labels do (0 to 3), found 1 to 4, ...
