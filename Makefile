@@ -138,7 +138,7 @@ test-lowest: $(VENV)/.system $(VENV)/.model
 	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[collect,http,lz4,train]' 'pandas>=2.2' 'pyarrow>=23.0.1'
 	@# What tests are run by, and the tools that they compare with, in any version that goes with these.
 	@VIRTUAL_ENV=$(VENV)/lowest $(BIN)/uv pip install --quiet pytest hypothesis pytrec_eval-terrier ir_measures pyndeval statsmodels krippendorff crowd-kit
-	$(VENV)/lowest/bin/python -m pytest tests/records tests/labels tests/stats tests/measures tests/scoring tests/comparison tests/store tests/judges tests/validity tests/context tests/plan tests/cli -p no:cacheprovider -W 'ignore:The anyio.abc.BlockingPortal alias'
+	$(VENV)/lowest/bin/python -m pytest tests/records tests/labels tests/stats tests/measures tests/measures tests/comparison tests/study tests/judges tests/users tests/context tests/plan tests/cli -p no:cacheprovider -W 'ignore:The anyio.abc.BlockingPortal alias'
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/score.py

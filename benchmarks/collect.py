@@ -30,7 +30,7 @@ BARE = """
 import sys
 import uvicorn
 from fastapi import FastAPI
-from karat.collect.answers import AnswerBody
+from karat.web.schemas import AnswerBody
 app = FastAPI()
 TASK = {"id": 1, "kind": "judge", "state": "held", "until": 0.0, "practice": False, "context": None,
         "context_opened": False, "query": {"query": "q1", "text": "q1", "description": "", "subtopic": ""},
@@ -114,10 +114,9 @@ def wait_for(port: int, server: subprocess.Popen) -> None:
 
 def study(folder: Path, database: str, judges: int, tasks: int) -> list[str]:
     """A study with so many tasks and judges; returns the judges' tokens."""
-    from karat.formats.example import write_example
-    from karat.formats.study_folder import read_study
-    from karat.store import Store
-    from karat.store.people import add_judge
+    from karat.formats.study_folder import read_study, write_example
+    from karat.study.people import add_judge
+    from karat.study.store import Store
 
     write_example(str(folder), empty=True)
     rows = "".join(f"q{n // 20},d{n}\n" for n in range(tasks))
@@ -164,8 +163,8 @@ def peak(server: int) -> float:
 def stored(database: str, place: Path) -> tuple[int, int]:
     """How many answers stand in the study, and how many pairs of judge and document there are among them."""
     from karat.formats.study_folder import read_study
-    from karat.store import Store
-    from karat.store.read_tables import judgments
+    from karat.study.answer_tables import judgments
+    from karat.study.store import Store
 
     store = Store.open(database, read_study(str(place)).study, made=False)
     found = judgments(store)

@@ -20,9 +20,9 @@ from scipy.special import stdtrit
 sys.path += [str(Path(__file__).parents[1] / "tests"), str(Path(__file__).parents[1] / "tests" / "context")]
 from test_prediction_error import DOCS, ORDERS, QUERIES, study, worth
 
-from karat.comparison.prediction import both_df
+from karat.comparison.comparer import both_df
 from karat.context.predictors import PREDICTORS, fit, redrawn
-from karat.scoring.prediction_error import prediction_covariance
+from karat.measures.estimated_inputs import prediction_covariance
 
 AFTER = [(d, 0) for d in range(1, DOCS)] + [(0, DOCS - 1)]
 GRADES = PREDICTORS["grades"]

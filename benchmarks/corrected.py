@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karat.simulate.noisy_judges import bronze_scores
-from karat.stats.correction import corrected, corrected_parts, half_width, lang_reiczigel
+from karat.stats.rogan_gladen import corrected, corrected_parts, half_width, lang_reiczigel
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from noisy_pairs import bronze_pairs

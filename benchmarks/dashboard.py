@@ -30,9 +30,9 @@ def fill(place: Path, database: str, labels: int) -> str:
     """Two labels each of many documents, by 500 people elsewhere; returns a lead's token."""
     from karat.formats.study_folder import read_study
     from karat.records import Judgments
-    from karat.store import Store
-    from karat.store.imported import import_records
-    from karat.store.people import add_lead, lead_named, start_session
+    from karat.study.imports import import_records
+    from karat.study.people import add_lead, lead_named, start_session
+    from karat.study.store import Store
 
     rng, half = np.random.default_rng(0), labels // 2
     truth = rng.integers(0, 4, half)

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from karat.simulate import preference_study
-from karat.validity import fit_measure
+from karat.users import fit_measure
 
 #: What users go by (None: nothing), the measure to start from, what to vary, and what was planted.
 CASES = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from karat.collect.forecast import forecast
+from karat.web.dashboard import forecast
 
 SIZES = ((100, 300), (400, 100), (1000, 2000))
 STUDIES = 600

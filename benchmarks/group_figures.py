@@ -16,7 +16,7 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.judges import against_gold, distribution_tests, find_bias, gold_regression
-from karat.judges.population import Judges
+from karat.judges.jackknife import Judges
 from karat.labels import Panel
 
 #: How much judges (as persons, by query), queries, documents and single labels vary, in grades.

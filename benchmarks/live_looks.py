@@ -22,7 +22,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karat.comparison.on_the_way import OnTheWay, on_the_way
+from karat.comparison.interim import OnTheWay, on_the_way
 from karat.errors import Undefined
 from karat.simulate.graded_pair import Erring, graded_pair
 from studies_at_once import SideBySide

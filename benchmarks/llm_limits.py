@@ -15,8 +15,8 @@ import argparse
 
 import numpy as np
 
-from karat.estimate.calibration import calibrate
-from karat.stats.draw import draw, inclusion_probabilities
+from karat.correction.calibration import calibrate
+from karat.stats.sampling import draw, inclusion_probabilities
 from llm_judges import data, pair
 
 

@@ -19,12 +19,12 @@ import numpy as np
 import polars as pl
 
 import karat as kt
-from karat.comparison.matrix import Matrix
-from karat.scoring import Scorer
+from karat.comparison.prepared import Matrix
+from karat.measures.scorer import Scorer
 from karat.simulate.graded_pair import Erring, GradedPair, graded_pair
-from karat.stats.permutation import max_t
+from karat.stats.confidence_sequences import best_r, reaches
+from karat.stats.permutation_tests import max_t
 from karat.stats.power import paired_power
-from karat.stats.sequences import best_r, reaches
 
 LOOKS, SHARE = 10_000, 0.25
 #: B's own documents are better than A's by so much on the logistic scale.

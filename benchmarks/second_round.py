@@ -14,16 +14,16 @@ from collections import defaultdict
 
 import numpy as np
 
-from karat.estimate.gold_sample import Gold
-from karat.estimate.pool import Pool
-from karat.estimate.ppi import powered
+from karat.correction.gold_sample import Gold
+from karat.correction.pool import Pool
+from karat.correction.ppi import powered
 from karat.measures import as_measures
-from karat.plan.gold import GoldPlan, plan_gold
+from karat.measures.scorer import Scorer
+from karat.plan.gold_selection import GoldPlan, plan_gold
 from karat.records import Judgments
 from karat.records.runs import together
-from karat.scoring import Scorer
 from karat.simulate import TwoSystems, two_systems
-from karat.stats.draw import draw, inclusion_probabilities
+from karat.stats.sampling import draw, inclusion_probabilities
 
 QUERIES, DIFFERENCE, MEASURE = 80, 0.03, "P@10"
 

@@ -1,7 +1,7 @@
 """Many simulated studies at once: every one is estimated by itself, what reads and joins tables is done for all.
 
 The queries of all studies are laid side by side; pools, evidence and lists are made for all of them and cut apart
-again. `test_studies_at_once` (tests/estimate) holds it equal to studies made one by one, through the public functions.
+again. `test_studies_at_once` holds it equal to studies made one by one, through the public functions.
 One thing is shared: gold labels for nDCG are drawn as if a query without anything relevant, by the labels, were a
 middling one of all studies. Estimates are right with any draw whose probabilities are known.
 """
@@ -16,26 +16,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from karat.correction.calibration import Evidence
+from karat.correction.estimate import Estimate
+from karat.correction.gold_sample import Gold
+from karat.correction.imputed_scores import DRAWS, Drawn, DrawnNdcg, lists_of
+from karat.correction.ndcg_correction import corrected_by
+from karat.correction.pool import Pool, pool_for, stand_in
+from karat.correction.ppi import check_gold, powered
+from karat.correction.whole_queries import by_whole_queries
 from karat.errors import Undefined
-from karat.estimate.drawn import DRAWS, Drawn, lists_of
-from karat.estimate.drawn_ndcg import DrawnNdcg
-from karat.estimate.estimate import Estimate
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_pool import pool_for, stand_in
-from karat.estimate.gold_queries import by_whole_queries
-from karat.estimate.gold_sample import Gold
-from karat.estimate.one_step import corrected_by
-from karat.estimate.pool import Pool
-from karat.estimate.ppi import check_gold, powered
 from karat.measures import Lists, Measure, is_linear, match, nDCG
+from karat.measures.scorer import Scorer
 from karat.plan import plan_gold_queries
-from karat.plan.second_round import chances
-from karat.plan.sizes import FLOOR, sizes
+from karat.plan.gold_selection import chances
+from karat.plan.simulated_power import FLOOR, sizes
 from karat.records import Judgments, Runs
 from karat.records.runs import together
-from karat.scoring import Scorer
 from karat.simulate.graded_pair import GradedPair
-from karat.stats.draw import draw
+from karat.stats.sampling import draw
 
 #: One estimate for either population: these queries only (`fixed`), or all.
 Either = Callable[[bool], Estimate]

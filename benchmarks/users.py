@@ -12,7 +12,7 @@ import polars as pl
 
 from karat.records import Preferences
 from karat.simulate import preference_study
-from karat.validity import agreement, rank_systems
+from karat.users import agreement, rank_systems
 
 MEASURES = ["nDCG@10", "P@10", "RR", "ERR@10"]
 STRENGTH, TIE = np.array([0.6, 0.2, -0.1, -0.7]), -0.5

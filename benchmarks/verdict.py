@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.estimate.estimate import Estimate
-from karat.estimate.inversion import independent, inversion
-from karat.estimate.pool import Pool
-from karat.estimate.ppi import powered
+from karat.correction.estimate import Estimate
+from karat.correction.inversion import independent, inversion
+from karat.correction.pool import Pool
+from karat.correction.ppi import powered
 from karat.simulate import TwoSystems, two_systems
 from karat.stats import mean_intervals
-from karat.stats.draw import draw, inclusion_probabilities
-from karat.stats.permutation import max_t
+from karat.stats.permutation_tests import max_t
 from karat.stats.power import queries_needed
+from karat.stats.sampling import draw, inclusion_probabilities
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from pools import pool_of_study

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from karat.measures import MEASURES, Measure
-from karat.measures import profile as profiles
+from karat.measures import rank_order as profiles
 
 HEAD = """# Measures
 

@@ -14,16 +14,18 @@ import numpy as np
 import polars as pl
 from playwright.sync_api import sync_playwright
 
-from karat.collect.live_figure import LiveFigure
 from karat.comparison import live_verdict
 from karat.demo import demo_study, write_demo
 from karat.plan import plan_gold
-from karat.records.design import Aspect, Rules
+from karat.records.study_design import Aspect, Rules
 from karat.reports import report as make_report
 from karat.simulate.graded_pair import graded_pair
-from karat.store import Answer, answer, next_task
-from karat.store.people import add_judge
 from karat.study import Study
+from karat.study.answers import answer
+from karat.study.event_log import Answer
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.web.background import LiveFigure
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"

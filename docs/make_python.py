@@ -39,7 +39,7 @@ def page() -> str:
     parts = [HEAD]
     functions = [name for name in dir(kt) if inspect.isfunction(getattr(kt, name))]
     parts += ["## Functions\n", *(function(f"kt.{name}", getattr(kt, name)) for name in functions)]
-    for folder in (kt.comparison, kt.judges, kt.validity, kt.plan, kt.simulate):
+    for folder in (kt.comparison, kt.judges, kt.context, kt.users, kt.plan, kt.simulate):
         parts += list(of_folder(folder))
     classes = [getattr(kt, name) for name in dir(kt) if inspect.isclass(getattr(kt, name))]
     shown = [found for found in classes if not issubclass(found, Measure | Exception)]

@@ -103,7 +103,7 @@ def dl21() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[None]:
-    """Hundreds of leads sign in: their hashes are cheap here. tests/collect/test_passwords.py has the real ones."""
+    """Hundreds of leads sign in: their hashes are cheap here. tests/web/test_passwords.py has the real ones."""
     with pytest.MonkeyPatch.context() as patch:
         with suppress(ImportError):
             import argon2
@@ -121,7 +121,7 @@ def quick_databases() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         with suppress(ImportError):
-            from karat.store import database, migrations
+            from karat.study import database, migrations
 
             patch.setattr(migrations, "migrate", _copying(migrations.migrate))
             patch.setattr(database, "_engine", _not_waiting(database._engine))
@@ -147,7 +147,7 @@ def _copying(migrate: Callable[[Any], None]) -> Callable[[Any], None]:
 
     @cache
     def tables() -> str:
-        from karat.store import database
+        from karat.study import database
 
         engine = database._engine("sqlite://")
         migrate(engine)

@@ -29,30 +29,17 @@ import polars as pl
 from sqlalchemy import bindparam, select, update
 
 from karat.records import Judgments, Preferences, Rules, Scale
-from karat.store import (
-    Answer,
-    Closed,
-    Conflict,
-    Store,
-    add_tasks,
-    answer,
-    cant_tell,
-    later,
-    next_task,
-    opened,
-    reject_judge,
-    undo,
-)
-from karat.store.database import Database, LostRace
-from karat.store.imported import import_records
-from karat.store.kinds import KINDS
-from karat.store.leftovers import what_is_left
-from karat.store.people import add_judge, all_judges, excluded_kinds, readmit, set_state
-from karat.store.prepared import Prepared
-from karat.store.queue import held_task
-from karat.store.store import LOTS
-from karat.store.tables import answers, judges, reservations, studies, tasks
-from karat.store.withdrawing import withdraw
+from karat.study.answers import answer, cant_tell, later, opened, reject_judge, undo, withdraw
+from karat.study.database import Database, LostRace, Prepared
+from karat.study.event_log import Answer
+from karat.study.imports import import_records
+from karat.study.kinds import KINDS
+from karat.study.people import add_judge, all_judges, excluded_kinds, readmit, set_state
+from karat.study.progress import what_is_left
+from karat.study.queue import held_task, next_task
+from karat.study.store import LOTS, Closed, Conflict, Store
+from karat.study.tables import answers, judges, reservations, studies, tasks
+from karat.study.tasks import add_tasks
 from queues import Clock
 from random_plans import PLANS
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.simulate.noisy_judges import drawn_accuracies, drawn_means
-from karat.stats.correction import corrected, corrected_parts, half_width, shared_parts, together, two_sided
+from karat.stats.rogan_gladen import corrected, corrected_parts, half_width, shared_parts, together, two_sided
 
 Floats = npt.NDArray[np.float64]
 

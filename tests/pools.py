@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.estimate.pool import Pool
+from karat.correction.pool import Pool
 from karat.simulate import TwoSystems
 
 

@@ -10,14 +10,12 @@ import polars as pl
 from sqlalchemy import select
 
 from karat.records import Rules, Scale, StudyDesign
-from karat.store import (
-    Answer,
-    Store,
-    answer,
-    next_task,
-)
-from karat.store.people import add_judge
-from karat.store.tables import tasks
+from karat.study.answers import answer
+from karat.study.event_log import Answer
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.study.store import Store
+from karat.study.tables import tasks
 
 OPEN: list[Store] = []
 

@@ -10,12 +10,13 @@ import polars as pl
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from karat.collect.app import create_app
-from karat.collect.people import set_password
 from karat.records import Documents, Queries, Rules, Runs, Scale, StudyDesign
-from karat.store import Store, add_tasks
-from karat.store.people import add_judge
-from karat.study.material import Material
+from karat.study.people import add_judge
+from karat.study.store import Store
+from karat.study.task_material import Material
+from karat.study.tasks import add_tasks
+from karat.web.app import create_app
+from karat.web.sign_in import set_password
 
 PASSWORD = "correct horse"
 

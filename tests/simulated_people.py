@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from karat.store import Answer, Store, answer, next_task
+from karat.study.answers import answer
+from karat.study.event_log import Answer
+from karat.study.queue import next_task
+from karat.study.store import Store
 
 
 def work_through(store: Store, judge: int, shift: int, seconds: float) -> None:

@@ -21,7 +21,7 @@ ROOT = Path(karat.__file__).parent
 UNAVOIDABLE = {
     ("karat.records.result", "karat.reports.plots"): "a result draws itself when asked; only then are charts loaded",
     ("karat.records.result", "karat.reports.tables"): "a result writes itself as LaTeX or Markdown when asked",
-    ("karat.scoring.scores", "karat.reports.latex"): "scores have their stars in LaTeX, by comparisons that are given",
+    ("karat.measures.scores", "karat.reports.latex"): "scores have their stars in LaTeX, by comparisons that are given",
 }
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import polars as pl
 from paper import Paper
 
-from karat import judges, validity
+from karat import judges
+from karat import users as validity
 from karat.records import Result
 from karat.simulate import DisagreementStudy, disagreement_study
 

@@ -16,12 +16,13 @@ import numpy as np
 import polars as pl
 from paper import Paper
 
-from karat import plan, validity
+from karat import plan
+from karat import users as validity
 from karat.records import Queries, Result
 from karat.simulate import PreferenceStudy, preference_study, with_comments
 from karat.simulate.comments import NONE, PHRASES, SEVERAL
 from karat.simulate.preferences import SLIP
-from karat.stats.signs import share_interval
+from karat.stats.hypothesis_tests import share_interval
 
 CARELESS, EMPTY, COMMENTS, MINUTES = 0.11, 0.2, 0.96, 6.0
 EACH, BLOCK = 6, 5

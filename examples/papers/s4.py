@@ -15,7 +15,8 @@ import polars as pl
 from paper import Paper
 
 import karat as kt
-from karat import judges, validity
+from karat import judges
+from karat import users as validity
 from karat.records import Result
 from karat.simulate import context_study
 

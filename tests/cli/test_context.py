@@ -57,7 +57,7 @@ def test_a_part_is_printed_with_its_finding_first(study: Path, part: str, findin
 
 
 def test_no_line_ends_between_a_number_and_its_percent_sign(capsys: pytest.CaptureFixture[str]) -> None:
-    from karat.cli.tables import console, say
+    from karat.cli.results import console, say
 
     for width in range(80, 110):
         say(console(), "x" * width + " 61.2 % of documents")

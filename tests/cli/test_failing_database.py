@@ -17,7 +17,8 @@ from sqlalchemy import Engine, event, text
 
 from karat.cli import karat, main
 from karat.formats.study_folder import read_study
-from karat.store import Store, database
+from karat.study import database
+from karat.study.store import Store
 
 Said = Callable[..., tuple[int, str]]
 SECRET = "s3cret"
@@ -62,7 +63,7 @@ def after_opening(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Non
     """Let something happen once a command has opened its study."""
 
     def arrange(happens: Callable[[], None]) -> None:
-        from karat.cli import study as module
+        from karat.cli import open_study as module
 
         opened = module.open_study
 
@@ -277,8 +278,8 @@ def test_a_server_that_goes_away_while_judges_work_is_said_to_them_and_to_whoeve
 ) -> None:
     from fastapi.testclient import TestClient
 
-    from karat.collect.app import create_app
-    from karat.store.people import add_judge
+    from karat.study.people import add_judge
+    from karat.web.app import create_app
 
     plan = read_study(str(study)).study
     store = Store.open(own_postgres, plan)

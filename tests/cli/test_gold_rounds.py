@@ -12,11 +12,11 @@ from polars.testing import assert_frame_equal
 
 import karat as kt
 from commands import run
-from karat.cli.study import opened_study
+from karat.cli.open_study import opened_study
 from karat.plan import plan_gold
 from karat.simulate import two_systems
-from karat.store.people import all_judges
-from karat.store.rejecting import reject_judge
+from karat.study.answers import reject_judge
+from karat.study.people import all_judges
 
 MEASURE = "P@10"
 

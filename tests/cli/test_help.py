@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from karat.cli import karat
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 
 def commands(group: click.Group) -> dict[str, click.Command]:

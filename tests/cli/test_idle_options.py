@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from karat.cli import karat
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 from karat.errors import BadInput
 
 

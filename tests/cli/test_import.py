@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import case, select
 
 from commands import run
-from karat.cli.study import opened_study
+from karat.cli.open_study import opened_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
-from karat.store import next_task
-from karat.store.people import add_judge
-from karat.store.tables import bundles, tasks
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.study.tables import bundles, tasks
 
 
 @pytest.fixture

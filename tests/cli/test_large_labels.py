@@ -13,9 +13,12 @@ import pytest
 import zstandard
 from click.testing import CliRunner, Result
 
-from karat.cli import karat, large_labels
+from karat.cli import karat
+from karat.cli import score as large_labels
 from karat.cli import score as score_command
-from karat.formats import batches, label_batches, whole_lines
+from karat.formats import label_batches
+from karat.formats import partitions as whole_lines
+from karat.formats import run_batches as batches
 
 MEASURES = "nDCG@10,AP,RR,P@5,ERR@10,Bpref,Judged@10"
 rng = random.Random(7)

@@ -13,8 +13,11 @@ from commands import karat
 from karat.formats.study_folder import read_study
 from karat.plan import plan_gold
 from karat.simulate.graded_pair import graded_pair
-from karat.store import Answer, Store, answer, cant_tell, next_task
-from karat.store.people import add_judge
+from karat.study.answers import answer, cant_tell
+from karat.study.event_log import Answer
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.study.store import Store
 
 TOML = """
 title = "Old and new"

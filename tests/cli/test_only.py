@@ -10,9 +10,9 @@ import pytest
 
 import karat as kt
 from commands import karat
-from karat.cli.only import only_of
+from karat.cli.query_filter import only_of
 from karat.comparison import by_group, groups_of, moved
-from karat.comparison.moved import moved_table
+from karat.comparison.query_deltas import moved_table
 from karat.records import Documents, Queries
 from karat.reports.plots import figure_of
 from karat.study import Study

@@ -12,8 +12,11 @@ from click.testing import CliRunner, Result
 from karat.cli import karat
 from karat.errors import BadInput
 from karat.formats.study_folder import read_study
-from karat.store import Answer, Store, answer, next_task
-from karat.store.people import add_judge
+from karat.study.answers import answer
+from karat.study.event_log import Answer
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.study.store import Store
 
 QUERIES = [f"q{number}" for number in range(9)]
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from karat.cli import karat
 from karat.errors import BadInput
 from karat.formats.study_folder import read_study
-from karat.store import Store
+from karat.study.store import Store
 
 
 def serve(*arguments: object) -> Result:

@@ -14,14 +14,17 @@ import pytest
 from commands import karat as typed_karat
 from commands import run
 from karat.cli import karat
-from karat.cli.study import open_study, opened_study
+from karat.cli.open_study import open_study, opened_study
 from karat.errors import BadInput
 from karat.formats import read_judgments
 from karat.formats.study_folder import read_study
-from karat.store import Answer, Store, answer, next_task
-from karat.store.database import Database
-from karat.store.exported import exportable
-from karat.store.people import add_judge
+from karat.study.answers import answer
+from karat.study.database import Database
+from karat.study.event_log import Answer
+from karat.study.exports import exportable
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.study.store import Store
 
 
 @pytest.fixture
@@ -348,7 +351,7 @@ def test_an_init_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: p
     def fail(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("karat.study.starting.write_csv", fail)  # of the last file
+    monkeypatch.setattr("karat.study.folders.write_csv", fail)  # of the last file
     words = [str(tmp_path / name) for name in ("deep/new", "a.run", "queries.csv", "documents.jsonl")]
     done = typed_karat("init", *words)
     assert (done.returncode, done.stderr) == (2, f"karat: {words[0]}: cannot be written (No space left on device)\n")

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from commands import karat
-from karat.cli import progress as bars
-from karat.cli.messages import visible
+from karat.cli import terminal as bars
 from karat.cli.results import print_result, show_all
+from karat.cli.terminal import visible
 from karat.records import Result
 
 

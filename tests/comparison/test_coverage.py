@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from karat.estimate.estimate import Estimate
-from karat.estimate.inversion import independent, inversion
-from karat.estimate.pool import Pool
-from karat.estimate.ppi import powered
+from karat.correction.estimate import Estimate
+from karat.correction.inversion import independent, inversion
+from karat.correction.pool import Pool
+from karat.correction.ppi import powered
 from karat.measures import P
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
@@ -83,9 +83,9 @@ def test_for_these_queries_only_the_interval_holds_their_own_difference() -> Non
 
 
 def test_files_and_arrays_give_the_same_pool() -> None:
-    from karat.estimate.gold_sample import Gold
+    from karat.correction.gold_sample import Gold
+    from karat.measures.scorer import Scorer
     from karat.records.runs import together
-    from karat.scoring import Scorer
 
     study = two_systems(30, difference=0.05, seed=4)
     expected = pool_of(study, 100, 7)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.ppi import powered
-from karat.plan.gold import plan_gold, plan_gold_queries
+from karat.correction.ppi import powered
+from karat.plan.gold_selection import plan_gold, plan_gold_queries
 from karat.simulate import TwoSystems, two_systems
 from pools import pool_of_study
 

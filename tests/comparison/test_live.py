@@ -12,12 +12,11 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.comparison.arrived import Arrived
+from karat.comparison.interim import Arrived, OnTheWay, look
 from karat.comparison.live_verdict import live_verdict
-from karat.comparison.on_the_way import OnTheWay, look
 from karat.comparison.prepared import Prepared, one_measure
+from karat.correction.estimate import Difference
 from karat.errors import BadInput
-from karat.estimate.estimate import Difference
 from karat.plan import plan_gold
 from karat.simulate.graded_pair import GradedPair, graded_pair
 from simulated import THOROUGH, about, studies

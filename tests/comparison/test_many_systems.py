@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from karat.comparison.interim import Look
 from karat.comparison.many_systems import every_pair, family_p
-from karat.comparison.matrix import Matrix
-from karat.comparison.peeking import Look
-from karat.estimate.estimate import Estimate
-from karat.stats.many import holm
-from karat.stats.permutation import max_t
+from karat.comparison.prepared import Matrix
+from karat.correction.estimate import Estimate
+from karat.stats.multiple_testing import holm
+from karat.stats.permutation_tests import max_t
 
 
 def estimate(systems: int, queries: int = 60, seed: int = 1) -> tuple[Estimate, Matrix]:

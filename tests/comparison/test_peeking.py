@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.comparison.peeking import Look
+from karat.comparison.interim import Look
+from karat.correction.estimate import Difference, Estimate
 from karat.errors import Undefined
-from karat.estimate.estimate import Difference, Estimate
-from karat.stats.sequences import best_r, reaches
+from karat.stats.confidence_sequences import best_r, reaches
 
 
 def peeked(differences: np.ndarray, planned: int = 100) -> Difference:

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.comparison.by_group import by_group
-from karat.comparison.peeking import Look
-from karat.estimate.estimate import Difference, Estimate
+from karat.comparison.interim import Look
+from karat.comparison.query_groups import by_group
+from karat.correction.estimate import Difference, Estimate
 
 LABELS = {"q1": {"good": 1, "bad": 0}, "q2": {"good": 1, "bad": 0}, "q3": {"good": 1, "bad": 0}}
 

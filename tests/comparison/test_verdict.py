@@ -63,10 +63,10 @@ def test_the_prediction_powered_score_by_hand() -> None:
         "B": {q: {"x": 2.0, "b": 1.0} for q in labels},
     }
     gold = gold_of([("q1", "b", 0, 0.5), ("q2", "a", 1, 0.5)])
-    from karat.estimate.gold_sample import Gold
-    from karat.estimate.pool import Pool
-    from karat.estimate.ppi import powered
-    from karat.scoring import Scorer
+    from karat.correction.gold_sample import Gold
+    from karat.correction.pool import Pool
+    from karat.correction.ppi import powered
+    from karat.measures.scorer import Scorer
 
     scorer = Scorer(kt.Judgments.of(labels), ["P@2"], draws=0)
     lists = kt.Runs.of(runs)
@@ -79,7 +79,7 @@ def test_the_prediction_powered_score_by_hand() -> None:
 
 
 def test_inversion_has_the_closed_form_error_of_two_systems_with_shared_accuracies() -> None:
-    from karat.estimate.inversion import inversion, matrix_of
+    from karat.correction.inversion import inversion, matrix_of
 
     ratios = []
     for seed in range(20):
@@ -101,7 +101,7 @@ def test_inversion_has_the_closed_form_error_of_two_systems_with_shared_accuraci
 
 
 def test_inversion_of_graded_labels_has_the_error_that_a_bootstrap_of_queries_and_gold_has() -> None:
-    from karat.estimate.inversion import inversion, resampled_scores
+    from karat.correction.inversion import inversion, resampled_scores
 
     rng = np.random.default_rng(8)
     made = two_systems(150, difference=0.05, seed=8)

@@ -10,12 +10,12 @@ import pytest
 
 import karat as kt
 from karat.comparison import Comparer
+from karat.comparison.interim import Look
 from karat.comparison.methods import notes_on
-from karat.comparison.peeking import Look
-from karat.estimate import evidence
-from karat.estimate.estimate import Estimate
-from karat.estimate.ppi import powered
-from karat.estimate.with_gold import WithGold
+from karat.correction import calibration as evidence
+from karat.correction.estimate import Estimate
+from karat.correction.estimators import WithGold
+from karat.correction.ppi import powered
 from karat.records.result import Caution
 from karat.simulate import two_systems
 from karat.simulate.graded_pair import graded_pair

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from karat.context import context_accuracy
-from karat.context.page_pairs import Graded
+from karat.context.document_pairs import Graded
 from karat.context.predictors import PREDICTORS, fit, parts
 from karat.records import Judgments
 from karat.stats.arrays import Floats, Ints

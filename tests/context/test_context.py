@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.context import context_sources, label_in_context
-from karat.context.page_pairs import Graded
+from karat.context.document_pairs import Graded
 from karat.errors import BadInput
 from karat.records import Documents, Judgments, Runs
 from karat.simulate.context_study import context_study

@@ -8,12 +8,12 @@ import pytest
 
 import karat as kt
 from karat.context import context_accuracy, label_in_context
-from karat.context.page_pairs import Graded
+from karat.context.document_pairs import Graded
 from karat.context.pair_features import features
 from karat.context.predictors import PREDICTORS, fit, parts
 from karat.records import Documents, Judgments
 from karat.simulate.context_study import ContextStudy, context_study
-from karat.stats.regression import clustered_ols
+from karat.stats.cluster_robust import clustered_ols
 
 
 @pytest.fixture(scope="module")

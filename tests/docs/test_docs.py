@@ -15,7 +15,7 @@ import pytest
 import karat as kt
 from commands import typed
 from karat.cli import karat
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 from karat.measures import MEASURES
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ import pytest
 
 import karat as kt
 import karat.judges
-from karat.estimate.ppi import weighed
-from karat.stats.sequences import FIRST
-from karat.stats.two_way import Variance, combined
-from karat.validity.agreement_curves import MEASURES
+from karat.correction.ppi import weighed
+from karat.stats.cluster_robust import Variance, combined
+from karat.stats.confidence_sequences import FIRST
+from karat.users.agreement_curves import MEASURES
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -84,7 +84,7 @@ def test_peeking_begins_at_the_query_that_compare_names() -> None:
 
 
 def test_labels_of_snippet_and_page_have_a_surface() -> None:
-    from karat.store.kinds.judge import _rows
+    from karat.study.kinds.judge import _rows
 
     row = {"more": {"snippet": 2}, "surface": "page", "comment": None, "reason": None, "kind": "answer"}
     assert [one["surface"] for one in _rows(row)] == ["page", "snippet"]

@@ -21,7 +21,7 @@ import hostile_server as hostile
 import karat as kt
 from commands import karat
 from hostile_server import Behaviour, Call, Reply
-from karat.http import pace
+from karat.engines import rate_limit as pace
 
 
 @pytest.fixture(autouse=True)

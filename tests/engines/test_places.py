@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.engines.engine import Engine
-from karat.engines.places import in_json
+from karat.engines.templates import in_json
 from karat.errors import BadInput
 
 TEMPLATES = [

@@ -14,7 +14,7 @@ import pytest
 
 import karat as kt
 from karat.advice import speak_command_line
-from karat.formats.kinds import kind_of
+from karat.formats.content_type import kind_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

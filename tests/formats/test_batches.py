@@ -13,11 +13,11 @@ import zstandard
 
 import karat as kt
 from karat.errors import BadInput
-from karat.formats import batches
-from karat.formats.batches import by_batches
+from karat.formats import run_batches as batches
 from karat.formats.open_files import File
+from karat.formats.run_batches import by_batches
+from karat.measures.scorer import Scorer
 from karat.records import Judgments
-from karat.scoring import Scorer
 
 LABELS = Judgments.of({f"q{q}": {f"d{d}": (q * d) % 3 for d in range(0, 40, 3)} for q in range(15)})
 LINES = [f"q{q} Q0 d{d} {d + 1} {100 - d - q / 7:.4f} mine" for q in range(18) for d in range(40)]

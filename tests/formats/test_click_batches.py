@@ -11,10 +11,12 @@ import zstandard
 
 import karat as kt
 from karat.errors import BadInput
-from karat.formats import batches, click_batches, whole_lines
-from karat.judges.click_models import buckets
-from karat.judges.click_models.debiased import ClickLabels, click_labels_of_parts
+from karat.formats import click_batches
+from karat.formats import partitions as whole_lines
+from karat.formats import run_batches as batches
 from karat.simulate.click_log import position_log
+from karat.users import click_counts as buckets
+from karat.users.click_models import ClickLabels, click_labels_of_parts
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_svmlight_file
 import karat as kt
 from commands import karat
 from karat.advice import speak_command_line
-from karat.formats.kinds import kind_of
+from karat.formats.content_type import kind_of
 
 CLASSIC = """<top>
 

@@ -20,7 +20,7 @@ import zstandard
 import karat as kt
 from commands import karat
 from karat.formats import blank_lines
-from karat.formats.format import FORMATS, Format, add_format
+from karat.formats.format_registry import FORMATS, Format, add_format
 from karat.formats.open_files import File
 
 QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n"

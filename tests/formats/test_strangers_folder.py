@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from karat.cli.lock import alone_serving
-from karat.cli.study import opened_study
+from karat.cli.open_study import alone_serving, opened_study
 from karat.errors import BadInput
 from karat.formats.study_folder import read_study
-from karat.store.database import Database
+from karat.study.database import Database
 
 
 @pytest.fixture

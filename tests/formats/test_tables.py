@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 import karat as kt
-from karat.formats.kinds import kind_of
+from karat.formats.content_type import kind_of
 
 
 def saved(folder: Path, text: str, name: str = "crowd.csv") -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from karat.errors import BadInput
+from karat.formats.read_errors import parse_toml
 from karat.formats.study_folder import read_study
-from karat.formats.toml import parse_toml
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 import karat as kt
 from crowds import slips, table_of
 from karat.judges import agreement, agreement_tests
-from karat.judges.agreement_figures import FIGURES
+from karat.judges.agreement_sums import FIGURES, By, all_sums
 from karat.judges.agreement_tests import agreement_with_tests
-from karat.judges.left_out import BOTH, JUDGE, _by_chance, left_out
-from karat.judges.sums import By, all_sums
+from karat.judges.jackknife import BOTH, JUDGE, _by_chance, left_out
 from karat.labels import Panel
 from simulated import about, studies
 from varied_judges import varied_judges

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import karat as kt
 from karat.simulate.click_log import position_log
-from karat.stats.signs import share_interval
+from karat.stats.hypothesis_tests import share_interval
 from simulated import about, studies
 
 
@@ -23,7 +23,7 @@ def rows(*cells: tuple[str, int, int, int]) -> pl.DataFrame:
     return pl.DataFrame(made)
 
 
-def by_doc(found: kt.judges.ClickLabels, column: str) -> dict[str, float]:
+def by_doc(found: kt.users.ClickLabels, column: str) -> dict[str, float]:
     return dict(zip(found.frame["doc"], found.frame[column], strict=True))
 
 

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import BadInput, Undefined
-from karat.judges.clicks import against_clicks
-from karat.judges.most_clicked import most_clicked
 from karat.records import ClickLog, Clicks, Judgments, Result, Scale
+from karat.users.click_preferences import against_clicks, most_clicked
 
 # Differences of the pairs with ten clicks or more: 40, 50 and 10 for q1, 10 for q2, 40 for q4; their median is 40.
 CLICKS = Clicks.of(

@@ -7,11 +7,10 @@ from functools import cache
 import polars as pl
 import pytest
 
-from karat.judges.clicks import against_clicks
 from karat.judges.features import add_features
-from karat.judges.most_clicked import most_clicked
 from karat.records import Result
 from karat.simulate import JudgingStudy, judging_study
+from karat.users.click_preferences import against_clicks, most_clicked
 
 
 def row(result: Result, group: str, value: str | None = None) -> dict[str, object]:

@@ -13,16 +13,10 @@ import pytest
 from scipy.stats import spearmanr
 
 from karat import BadInput, Judgments, Undefined
-from karat.judges import (
-    aspect_coverage,
-    aspect_distribution,
-    change_correlation,
-    grade_change,
-    mean_change,
-    overall_correlation,
-    predict_overall,
-    setting_agreement,
-)
+from karat.context.aspect_correlation import change_correlation, overall_correlation, predict_overall
+from karat.context.aspect_statistics import aspect_coverage, aspect_distribution
+from karat.context.grade_change import grade_change, mean_change
+from karat.context.setting_agreement import setting_agreement
 from karat.records import Result
 from karat.simulate import context_study
 

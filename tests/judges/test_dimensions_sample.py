@@ -10,14 +10,10 @@ import pytest
 from scipy.special import expit
 
 from karat import Judgments
-from karat.judges import (
-    aspect_coverage,
-    aspect_distribution,
-    change_correlation,
-    grade_change,
-    overall_correlation,
-    setting_agreement,
-)
+from karat.context.aspect_correlation import change_correlation, overall_correlation
+from karat.context.aspect_statistics import aspect_coverage, aspect_distribution
+from karat.context.grade_change import grade_change
+from karat.context.setting_agreement import setting_agreement
 from karat.records import Result
 from simulated import THOROUGH, about, studies
 

@@ -10,20 +10,14 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from karat.judges import (
-    aspect_coverage,
-    aspect_distribution,
-    change_correlation,
-    grade_change,
-    mean_change,
-    overall_correlation,
-    predict_overall,
-    setting_agreement,
-)
+from karat.context.aspect_correlation import change_correlation, overall_correlation, predict_overall
+from karat.context.aspect_statistics import aspect_coverage, aspect_distribution
+from karat.context.grade_change import grade_change, mean_change
+from karat.context.setting_agreement import setting_agreement
 from karat.simulate import ContextStudy, context_study
-from karat.stats.kappas import cross_table
-from karat.stats.paired_figures import Cells, one_setting
-from karat.stats.ranks import spearman
+from karat.stats.agreement_coefficients import cross_table
+from karat.stats.paired_statistics import Cells, one_setting
+from karat.stats.rank_correlation import spearman_from_tables as spearman
 from simulated import THOROUGH, about, studies
 
 SAME = dict.fromkeys(("topicality", "novelty", "freshness", "authority", "quality"), (0.8, 0.8))

@@ -11,15 +11,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import karat as kt
-from karat.judges import (
-    aspect_coverage,
-    aspect_distribution,
-    grade_change,
-    mean_change,
-    overall_correlation,
-    predict_overall,
-    setting_agreement,
-)
+from karat.context.aspect_correlation import overall_correlation, predict_overall
+from karat.context.aspect_statistics import aspect_coverage, aspect_distribution
+from karat.context.grade_change import grade_change, mean_change
+from karat.context.setting_agreement import setting_agreement
 from karat.labels import consensus
 from karat.simulate import context_study
 from simulated import about, studies
@@ -96,7 +91,7 @@ def test_many_silent_judges_are_counted() -> None:
 
 
 def setting_notes(given: list[dict[str, Any]]) -> tuple[str, ...]:
-    from karat.judges.dimensions.sheets import Sheets
+    from karat.context.aspect_sheets import Sheets
 
     return Sheets.of(given).notes
 

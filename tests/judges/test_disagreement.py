@@ -21,9 +21,9 @@ from karat.judges import (
     overlap,
     resampled_p,
 )
-from karat.judges.chances import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
-from karat.judges.random_user import random_user
+from karat.judges.document_gains import random_user
 from karat.labels import Panel
+from karat.stats.beta_binomial import beta_binomial_tail, binomial_tail, fit_beta_binomial, hypergeometric_tail
 from simulated import about, studies
 
 DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "rf10"

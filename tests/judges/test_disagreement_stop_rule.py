@@ -14,7 +14,7 @@ import karat as kt
 from karat.errors import Undefined
 from karat.judges import combined_weights, consistency, disagreement, disagreement_by, overlap, resampled_p
 from karat.labels import Panel
-from karat.validity import robustness
+from karat.users import robustness
 from simulated import about, studies
 
 DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "rf10"

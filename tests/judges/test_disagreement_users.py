@@ -16,7 +16,7 @@ from karat.formats import read_judgments
 from karat.judges import combined_weights, consistency, disagreement, disagreement_by, overlap
 from karat.labels import Panel
 from karat.records import Scale
-from karat.validity import robustness
+from karat.users import robustness
 
 DATA = Path(os.environ.get("KARAT_DATA", Path(__file__).parents[3] / "shared" / "data"))
 

@@ -14,8 +14,8 @@ from karat.errors import BadInput, Undefined
 from karat.judges.distribution import distribution, distribution_tests
 from karat.judges.slices import sliced
 from karat.records import Judgments
-from karat.stats.many import benjamini_hochberg, holm
-from karat.stats.rank_sum import ordinal_test
+from karat.stats.hypothesis_tests import ordinal_test
+from karat.stats.multiple_testing import benjamini_hochberg, holm
 from simulated import about, studies
 
 

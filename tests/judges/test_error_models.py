@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from crowds import judged, lenient_and_scattered
 from karat.judges.dawid_skene import dawid_skene
-from karat.judges.error_model import ErrorModel, majority_posterior, one_coin
-from karat.judges.ordinal import ordinal
+from karat.judges.error_models import ErrorModel, majority_posterior, one_coin
+from karat.judges.ordinal_model import ordinal
 from karat.labels import Panel
 from karat.records import Judgments
 from simulated import studies

@@ -12,8 +12,8 @@ import pytest
 from crowds import lenient_and_scattered, planted, rf10_crowd
 from karat.errors import BadInput
 from karat.judges.dawid_skene import dawid_skene
-from karat.judges.error_model import ErrorModel, majority_posterior
-from karat.judges.ordinal import ordinal
+from karat.judges.error_models import ErrorModel, majority_posterior
+from karat.judges.ordinal_model import ordinal
 from karat.records import Judgments
 
 Floats = npt.NDArray[np.float64]

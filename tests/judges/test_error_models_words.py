@@ -14,8 +14,8 @@ from crowds import lenient_and_scattered, rf10_crowd
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import agreement
 from karat.judges.dawid_skene import dawid_skene
-from karat.judges.error_model import majority_posterior, one_coin
-from karat.judges.ordinal import ordinal
+from karat.judges.error_models import majority_posterior, one_coin
+from karat.judges.ordinal_model import ordinal
 from karat.records import Judgments, Scale
 
 FITTED = [one_coin, dawid_skene, ordinal]

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
+from karat.correction.gold_sample import Gold
 from karat.errors import BadInput, Undefined
-from karat.estimate.gold_sample import Gold
 from karat.judges.gold_errors import against_gold, error_distribution, gold_regression
 from karat.records import Judgments
 from simulated import about, studies

@@ -15,10 +15,10 @@ from crowds import crowd
 from karat.errors import BadInput, Undefined
 from karat.judges.agreement import agreement
 from karat.judges.dawid_skene import dawid_skene
-from karat.judges.error_model import majority_posterior, one_coin
+from karat.judges.error_models import majority_posterior, one_coin
+from karat.judges.jackknife import reliability
 from karat.judges.judge_table import judge_table
-from karat.judges.ordinal import ordinal
-from karat.judges.others import reliability
+from karat.judges.ordinal_model import ordinal
 from karat.labels import Panel
 from karat.records import Judgments
 from simulated import studies

@@ -8,15 +8,18 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.judges.llm.asked import LLMJudge, asked_llms
-from karat.judges.llm.canaries import canaries
-from karat.judges.llm.errors import errors, graded_with_gold
-from karat.judges.llm.expected import expected_grades
-from karat.judges.llm.figure import Figure
-from karat.judges.llm.mistakes import err_alike, mistakes
-from karat.judges.llm.orders import both_orders
-from karat.judges.llm.outcomes import costs, outcomes, whole_cost
-from karat.judges.llm.repeats import asked_again
+from karat.llm.audit_labels import LLMJudge, asked_llms
+from karat.llm.audit_statistics import Figure, errors, expected_grades, graded_with_gold
+from karat.llm.robustness_checks import (
+    asked_again,
+    both_orders,
+    canaries,
+    costs,
+    err_alike,
+    mistakes,
+    outcomes,
+    whole_cost,
+)
 from karat.stats import Resampling
 
 

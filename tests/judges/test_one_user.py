@@ -9,7 +9,7 @@ import pytest
 import karat as kt
 from commands import karat
 from karat.errors import BadInput
-from karat.judges.combined import combined_weights
+from karat.judges.combined_levels import combined_weights
 from karat.judges.document_gains import document_gains
 from karat.measures.gains import Gains, udm
 from karat.records.scale import ONE_USER

@@ -11,7 +11,6 @@ import pytest
 
 from karat.judges import (
     add_features,
-    against_clicks,
     against_gold,
     agreement,
     distribution,
@@ -19,10 +18,10 @@ from karat.judges import (
     error_distribution,
     find_bias,
     gold_regression,
-    most_clicked,
 )
 from karat.records import Judgments
 from karat.simulate import JudgingStudy, judging_study
+from karat.users.click_preferences import against_clicks, most_clicked
 
 FEATURES = ["wikipedia", "query_in_url", "root_url"]
 

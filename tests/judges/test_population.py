@@ -19,7 +19,7 @@ from karat.judges import (
     find_bias,
     gold_regression,
 )
-from karat.judges.population import sampled_groups
+from karat.judges.jackknife import sampled_groups
 from karat.labels import Panel
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

@@ -10,8 +10,8 @@ import pytest
 
 from crowds import crowd, rf10_crowd
 from karat.judges.em import named
+from karat.judges.jackknife import Others
 from karat.judges.judge_table import judge_table
-from karat.judges.others import Others
 from karat.judges.spammers import Signal, signals
 from karat.labels import Panel
 from karat.records import Judgments

@@ -13,7 +13,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 import karat as kt
 from crowds import slips, table_of
 from karat.judges import agreement, agreement_tests
-from karat.records.design import Rules
+from karat.records.study_design import Rules
 
 Labels = npt.NDArray[np.int64]
 

@@ -19,7 +19,7 @@ from karat.judges import (
     random_user,
     soft_relevance,
 )
-from karat.judges.condition_tests import condition_tests
+from karat.judges.conditions import condition_tests
 from karat.simulate import DisagreementStudy, disagreement_study
 from simulated import about, studies
 

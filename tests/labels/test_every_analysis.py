@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import karat as kt
-from karat import comparison, context, judges, plan, validity
+from karat import comparison, context, judges, plan
 from labels.world import CHANGES, CLOCKS, World, iso, timed, world
 
 Found = list[pl.DataFrame]
@@ -92,10 +92,10 @@ ANALYSES: dict[str, Analysis] = {
     "judges.opinions": lambda j, w: judges.opinions(j).frame.unpivot(index="doc", variable_name="judge"),
     "judges.overlap": lambda j, w: judges.overlap(j),
     "judges.order_effects": lambda j, w: judges.order_effects(j),
-    "validity.robustness": lambda j, w: validity.robustness(_crowd(j)),
-    "validity.measure_correlation": lambda j, w: validity.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
-    "validity.compare_rankings": lambda j, w: kt.compare_rankings(j, _lists(j, w), ["nDCG@5"], draws=0).frame,
-    "validity.agreement": lambda j, w: validity.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
+    "kt.users.robustness": lambda j, w: kt.users.robustness(_crowd(j)),
+    "kt.users.measure_correlation": lambda j, w: kt.users.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
+    "kt.users.compare_rankings": lambda j, w: kt.compare_rankings(j, _lists(j, w), ["nDCG@5"], draws=0).frame,
+    "kt.users.agreement": lambda j, w: kt.users.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
     "kt.consensus": lambda j, w: kt.consensus(j, apart=()),
     "kt.score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
     "kt.confusion": lambda j, w: kt.confusion(j),
@@ -134,30 +134,30 @@ NOT_HERE = {
     "context.context_accuracy": "is about labels in context",
     "context.context_sources": "is about labels in context",
     "context.label_in_context": "is about labels in context",
-    "validity.against_click_rates": "takes scores by clicks",
-    "validity.against_ratings": "takes users' ratings",
-    "validity.agreement_tables": "is validity.agreement, table by table",
-    "validity.click_labels": "takes clicks",
-    "validity.fit_measure": "searches by cross-validation over drawn folds",
-    "validity.learn_reasons": "takes coded reasons",
-    "validity.matrix": "shows measure_correlation",
-    "validity.preference_curves": "scores as validity.agreement does",
-    "validity.preference_judges": "takes preferences",
-    "validity.preferred": "takes preferences",
-    "validity.rank_systems": "takes preferences",
-    "validity.reason_table": "takes reasons",
-    "validity.reasons_by_rules": "takes reasons",
-    "validity.reuse": "is about labels in context",
-    "validity.train": "trains on drawn folds; its labels are consensus' by group",
+    "kt.users.against_click_rates": "takes scores by clicks",
+    "kt.users.against_ratings": "takes users' ratings",
+    "kt.users.agreement_tables": "is kt.users.agreement, table by table",
+    "kt.users.click_labels": "takes clicks",
+    "kt.users.fit_measure": "searches by cross-validation over drawn folds",
+    "kt.users.learn_reasons": "takes coded reasons",
+    "kt.users.matrix": "shows measure_correlation",
+    "kt.users.preference_curves": "scores as kt.users.agreement does",
+    "kt.users.preference_judges": "takes preferences",
+    "kt.users.preferred": "takes preferences",
+    "kt.users.rank_systems": "takes preferences",
+    "kt.users.reason_table": "takes reasons",
+    "kt.users.reasons_by_rules": "takes reasons",
+    "kt.users.reuse": "is about labels in context",
+    "kt.users.train": "trains on drawn folds; its labels are consensus' by group",
     "judges.click_labels_by_rank": "takes a log of clicks",
-    "validity.interleave": "takes a log of clicks",
-    "validity.trusted": "takes preferences",
-    "validity.votes": "takes preferences",
-    "validity.human_ceiling": "takes preferences",
-    "validity.as_printed": "puts a table in a paper's layout",
-    "validity.document_agreement": "holds preferences against consensus' labels",
-    "validity.preference_work": "takes preferences",
-    "validity.preferred_documents": "takes preferences",
+    "kt.users.interleave": "takes a log of clicks",
+    "kt.users.trusted": "takes preferences",
+    "kt.users.votes": "takes preferences",
+    "kt.users.human_ceiling": "takes preferences",
+    "kt.users.as_printed": "puts a table in a paper's layout",
+    "kt.users.document_agreement": "holds preferences against consensus' labels",
+    "kt.users.preference_work": "takes preferences",
+    "kt.users.preferred_documents": "takes preferences",
     "plan.next_pairs": "takes preferences",
     "plan.pairs_of_documents": "pairs documents by consensus' labels",
     "plan.plan_preferences": "takes no labels",
@@ -178,7 +178,7 @@ NOT_HERE = {
     "kt.plan_context": "draws tasks",
 }
 #: Where analyses live: what reads, writes, asks or shows is none.
-FOLDERS = {"labels", "judges", "context", "scoring", "estimate", "published", "comparison", "validity", "plan"}
+FOLDERS = {"labels", "judges", "context", "measures", "correction", "comparison", "users", "plan"}
 
 
 def _functions(module: Any) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _functions(module: Any) -> dict[str, Any]:
 
 
 def test_every_public_analysis_is_in_the_list_or_says_why_not() -> None:
-    modules = {"judges": judges, "context": context, "validity": validity, "plan": plan, "comparison": comparison}
+    modules = {"judges": judges, "context": context, "users": kt.users, "plan": plan, "comparison": comparison}
     public = {f"{name}.{n}": value for name, module in modules.items() for n, value in _functions(module).items()}
     # What `import karat as kt` offers beside the folders.
     beside = {name: value for name, value in _functions(kt).items() if value not in public.values()}

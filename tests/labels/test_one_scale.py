@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from karat.correction.judge_confusion import confusion
 from karat.errors import BadInput
-from karat.estimate.confusion import confusion
 from karat.judges import against_gold
 from karat.labels import Panel, split_gold
-from karat.labels.one_scale import scale_difference
+from karat.labels.scale_check import scale_difference
 from karat.records import Judgments, Scale
 
 

@@ -7,7 +7,7 @@ import pytest
 from karat.errors import BadInput
 from karat.labels import Panel
 from karat.records import Judgments
-from karat.records.design import Rules
+from karat.records.study_design import Rules
 from karat.records.times import moments
 
 

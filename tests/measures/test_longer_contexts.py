@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import karat as kt
-from karat.judges import mean_change
+from karat.context.grade_change import mean_change
 
 RUN = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
 ALONE = [{"query": "q", "doc": doc, "label": 2} for doc in "abcd"]

@@ -90,7 +90,7 @@ def test_sides_are_drawn_by_lot_and_the_lists_go_with_them() -> None:
 
 def test_answers_to_the_tasks_are_preferences() -> None:
     frame = tasks(judges=2).with_columns(choice=pl.coalesce("expected", pl.lit("equal")), judge=pl.lit("ann"))
-    kept = kt.validity.trusted(Preferences.of(frame.drop("left_docs", "right_docs")))
+    kept = kt.users.trusted(Preferences.of(frame.drop("left_docs", "right_docs")))
     assert len(kept) == 60
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.plan.context import plan_context
+from karat.plan.context_tasks import plan_context
 from karat.records import Runs
 from simulated import about, studies
 

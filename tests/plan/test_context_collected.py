@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.plan.context import plan_context
+from karat.plan.context_tasks import plan_context
 from karat.records import Judgments, Runs
 from karat.simulate.context_study import ContextStudy, context_study
 

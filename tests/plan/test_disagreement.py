@@ -7,7 +7,7 @@ import pytest
 
 import karat as kt
 from karat.judges import disagreement
-from karat.plan.disagreement import plan_disagreement
+from karat.plan.disagreement_power import plan_disagreement
 from karat.simulate import disagreement_study
 from simulated import studies
 

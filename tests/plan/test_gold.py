@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.ppi import powered
-from karat.plan.gold import plan_gold, plan_gold_queries
+from karat.correction.ppi import powered
+from karat.plan.gold_selection import plan_gold, plan_gold_queries
 from karat.simulate import two_systems
-from karat.stats.draw import draw, inclusion_probabilities
+from karat.stats.sampling import draw, inclusion_probabilities
 from pools import pool_of_study
 from simulated import about, studies
 

@@ -11,12 +11,11 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.worth import Worth, labels_worth
-from karat.judges.llm.figure import Figure
-from karat.plan.gold_needed import Needed, for_difference, for_width
-from karat.plan.llm_sheet import LLMSheet
-from karat.plan.llm_verdict import verdict
-from karat.plan.variance import PilotVariance
+from karat.correction.label_value import Worth, labels_worth
+from karat.llm.audit_sheet import LLMSheet
+from karat.llm.audit_statistics import Figure
+from karat.llm.audit_verdict import Needed, for_difference, for_width, verdict
+from karat.plan.pilot_variance import PilotVariance
 from karat.records import Judgments, Scale
 from karat.simulate.llm_judge import Faults, llm_study
 from simulated import studies

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from karat.estimate.calibration import calibrate
-from karat.plan.llm_audit import audit_llm
+from karat.correction.calibration import calibrate
+from karat.llm.audit import audit_llm
 from karat.simulate.llm_judge import Faults, LLMStudy, llm_study
 from simulated import THOROUGH, about, studies
 

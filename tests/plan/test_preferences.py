@@ -11,8 +11,8 @@ from scipy.stats import binom
 from commands import typed
 from karat.errors import BadInput, Undefined
 from karat.plan import plan_preferences
-from karat.plan.preferences import majority
-from karat.stats.signs import binomial_p
+from karat.plan.preference_power import majority
+from karat.stats.hypothesis_tests import binomial_p
 from simulated import about, studies
 
 

@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat.estimate.pool import Pool
-from karat.estimate.ppi import powered
-from karat.plan.gold import GoldPlan, plan_gold
-from karat.plan.second_round import chances, guessed_chances, joint_probabilities
+from karat.correction.pool import Pool
+from karat.correction.ppi import powered
+from karat.plan.gold_selection import GoldPlan, chances, guessed_chances, joint_probabilities, plan_gold
 from karat.simulate import TwoSystems, two_systems
 from karat.simulate.two_systems import JudgeKind
-from karat.stats.draw import draw, inclusion_probabilities
+from karat.stats.sampling import draw, inclusion_probabilities
 from pools import pool_of_study
 from simulated import THOROUGH, about, studies
 
@@ -110,11 +109,11 @@ def test_a_second_round_that_is_half_done_counts_for_all_of_it_and_one_not_begun
     study = two_systems(60, judge="lenient", seed=1)
     first = answered(plan_gold(study.judgments(), study.runs(), "P@10", 100), study)
     plan = plan_gold(study.judgments(), study.runs(), "P@10", 80, pilot=first, seed=2)
-    half = kt.estimate.gold_sample.Gold.of(answered(plan, study, 40))
+    half = kt.correction.gold_sample.Gold.of(answered(plan, study, 40))
     assert (1 / half.frame["probability"]).sum() == pytest.approx(480, rel=0.12)
     assert any("40 drawn documents of 80 without a gold label" in note for note in half.notes)
     with pytest.raises(kt.BadInput, match="a round without any"):
-        kt.estimate.gold_sample.Gold.of(answered(plan, study, 0))
+        kt.correction.gold_sample.Gold.of(answered(plan, study, 0))
 
 
 def test_a_third_round_goes_on_from_the_file_of_two() -> None:
@@ -127,7 +126,7 @@ def test_a_third_round_goes_on_from_the_file_of_two() -> None:
             pilot = answered(labels, study)
             labels = plan_gold(study.judgments(), study.runs(), "P@10", 60, pilot=pilot, seed=10 * seed + turn)
         assert sorted(labels.to_frame()["round"].unique()) == [1, 2, 3]
-        full = kt.estimate.gold_sample.Gold.of(answered(labels, study)).frame
+        full = kt.correction.gold_sample.Gold.of(answered(labels, study)).frame
         assert full.height == 180
         stand_for.append((1 / full["probability"]).sum())
     assert np.mean(stand_for) == pytest.approx(480, abs=3 * 17 / np.sqrt(6))
@@ -183,13 +182,13 @@ def test_a_document_with_two_chances_is_refused() -> None:
     rows = [{"query": "q", "doc": "d", "label": 1.0, "probability": p} for p in (0.2, 0.5)]
     # Without names they are two people's, and still one document drawn twice.
     with pytest.raises(kt.BadInput, match=r"document d of query q: expected one probability, found 0\.2"):
-        kt.estimate.gold_sample.Gold.of(kt.Judgments.of(rows))
+        kt.correction.gold_sample.Gold.of(kt.Judgments.of(rows))
     named = kt.Judgments.of([row | {"judge": "ann"} for row in rows])
     with pytest.raises(kt.BadInput, match="pilot=FIRST"):
-        kt.estimate.gold_sample.Gold.of(named)
+        kt.correction.gold_sample.Gold.of(named)
     rows = [
         {"query": "q", "doc": "d", "label": label, "probability": p, "judge": "a"}
         for label, p in ((1, 0.2), (None, 0.5))
     ]
     with pytest.raises(kt.BadInput, match="one probability"):
-        kt.estimate.gold_sample.Gold.of(kt.Judgments.of(rows))
+        kt.correction.gold_sample.Gold.of(kt.Judgments.of(rows))

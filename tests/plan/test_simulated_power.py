@@ -12,11 +12,11 @@ from scipy.stats import norm
 from conftest import research_data
 from karat.comparison import compare
 from karat.errors import BadInput
-from karat.plan.gold import plan_gold
-from karat.plan.gold_needed import for_difference
+from karat.llm.audit_verdict import for_difference
+from karat.plan.gold_selection import plan_gold
+from karat.plan.pilot_variance import PilotVariance, pilot_variance
 from karat.plan.power import count_simulated_studies, plan_power
 from karat.plan.simulated_power import SimulatedErrors
-from karat.plan.variance import PilotVariance, pilot_variance
 from karat.simulate.graded_pair import graded_pair
 from simulated import about, studies
 

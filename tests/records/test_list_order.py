@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import karat as kt
 from commands import karat
-from karat.formats.batches import by_batches
-from karat.formats.write import write
-from karat.formats.write_folder import runs_by_system
+from karat.formats.run_batches import by_batches
+from karat.formats.write import runs_by_system, write
+from karat.measures.scorer import Scorer
 from karat.records.list_order import ListOrders
-from karat.scoring import Scorer
 
 QUERIES = [f"q{n}" for n in range(1, 11)]
 #: The relevant document stands at position 1 and has the lowest score and, of all ids, the smallest.
@@ -139,8 +138,8 @@ def test_scattered_lists_are_ordered_whole(tmp_path: Path, monkeypatch: pytest.M
     # Each half of a list has equal scores, the whole has not: only the whole list tells.
     frame = rows(lambda p: 2.0 if p in (2, 4) else 1.0)
     halves = pl.concat([frame.filter(pl.col("rank") % 2 == 0), frame.filter(pl.col("rank") % 2 == 1)])
-    monkeypatch.setattr("karat.formats.batches.BYTES", 64)
-    monkeypatch.setattr("karat.formats.batches.ROWS", 8)
+    monkeypatch.setattr("karat.formats.run_batches.BYTES", 64)
+    monkeypatch.setattr("karat.formats.run_batches.ROWS", 8)
     scorer = Scorer(kt.Judgments.of(LABELS), "RR", draws=0)
     path = written(halves, tmp_path / "x.run")
     assert by_batches(path, scorer.by_query).queries["RR"].to_list() == [0.25] * 10  # d, b, c, a
@@ -158,7 +157,7 @@ def test_written_runs_keep_the_order_that_decided(tmp_path: Path) -> None:
 
 
 def test_labels_larger_than_memory_order_lists_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from karat.cli import large_labels
+    from karat.cli import score as large_labels
     from karat.measures import as_measures, profile_named
 
     labels = tmp_path / "labels.csv"

@@ -10,7 +10,7 @@ import pytest
 
 import karat as kt
 from karat.advice import speak_command_line
-from karat.formats.kinds import kind_of
+from karat.formats.content_type import kind_of
 
 #: PyTerrier's documentation of its data model: queries [qid, query], documents [docid, docno], results of both.
 RESULTS = pandas.DataFrame(

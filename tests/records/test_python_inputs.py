@@ -87,7 +87,7 @@ def test_features_are_added_to_data_frames() -> None:
 
 def test_clicks_and_queries_are_taken_as_frames() -> None:
     clicks = pd.DataFrame({"query": ["q1", "q1"], "doc": ["a", "b"], "clicks": [90, 20]})
-    assert kt.judges.against_clicks(LABELS, clicks).frame["correct"].to_list() == [1.0]
+    assert kt.users.against_clicks(LABELS, clicks).frame["correct"].to_list() == [1.0]
     found = kt.compare(LABELS, {"one": RUN, "two": OTHER}, "P@1")
     told = kt.comparison.moved(
         found,

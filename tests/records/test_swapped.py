@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat import context, plan, validity
-from karat.plan import comparisons, pairs, variance
-from karat.plan.gold import plan_gold, plan_gold_queries
+from karat import context, plan
+from karat.plan import comparison_tasks as comparisons
+from karat.plan import pilot_variance as variance
+from karat.plan import preference_pairs as pairs
+from karat.plan.gold_selection import plan_gold, plan_gold_queries
 
 QRELS = {f"q{i}": {f"d{j}": j % 3 for j in range(6)} for i in range(4)}
 RUN = {query: {doc: float(9 - place) for place, doc in enumerate(docs)} for query, docs in QRELS.items()}
@@ -32,12 +34,12 @@ FUNCTIONS: list[Callable[[Any, Any], object]] = [
     lambda labels, runs: variance.pilot_variance(labels, runs, "P@1"),
     lambda labels, runs: pairs.select_pairs(labels, runs),
     lambda labels, runs: comparisons.comparison_tasks(PAIR, labels, runs),
-    lambda labels, runs: validity.measure_correlation(labels, runs, ["P@1", "P@2"]),
-    lambda labels, runs: validity.agreement(SAID, labels, runs, "P@1"),
-    lambda labels, runs: validity.agreement_tables(SAID, labels, runs),
-    lambda labels, runs: validity.preference_curves(SAID, labels, runs, "P@1"),
-    lambda labels, runs: validity.fit_measure(SAID, labels, runs),
-    lambda labels, runs: validity.against_click_rates([{"query": "q0", "doc": "d0", "clicks": 1}], labels, runs),
+    lambda labels, runs: kt.users.measure_correlation(labels, runs, ["P@1", "P@2"]),
+    lambda labels, runs: kt.users.agreement(SAID, labels, runs, "P@1"),
+    lambda labels, runs: kt.users.agreement_tables(SAID, labels, runs),
+    lambda labels, runs: kt.users.preference_curves(SAID, labels, runs, "P@1"),
+    lambda labels, runs: kt.users.fit_measure(SAID, labels, runs),
+    lambda labels, runs: kt.users.against_click_rates([{"query": "q0", "doc": "d0", "clicks": 1}], labels, runs),
 ]
 
 
@@ -56,7 +58,7 @@ def test_runs_in_place_of_labels_are_refused_everywhere(
 
 def test_whoever_has_labels_and_runs_takes_them_in_one_order() -> None:
     places = {"preferences": 0, "clicks": 0, "ratings": 0, "labels": 1, "judgments": 1, "runs": 2, "lists": 2}
-    for module in (kt.api, validity, plan, context):
+    for module in (kt.api, kt.users, plan, context):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             kinds = inspect.signature(function).parameters.values()
             taken = [p.name for p in kinds if p.kind is p.POSITIONAL_OR_KEYWORD and p.name in places]

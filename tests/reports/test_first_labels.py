@@ -9,7 +9,7 @@ import pytest
 
 from karat.judges import agreement
 from karat.records import Judgments
-from karat.records.design import Rules
+from karat.records.study_design import Rules
 from karat.reports.judging import judges_section
 from karat.study import Study
 

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import karat as kt
-from karat import judges, validity
+from karat import judges
 from karat.records import Result
 from karat.records.result import ResultBase
 from karat.simulate import preference_study
-from karat.validity.measure_correlation import measure_correlation
+from karat.users.measure_correlation import measure_correlation
 
 MARKUP = "<script>alert(1)</script>"
 ROWS = [
@@ -37,7 +37,7 @@ RESULTS: dict[str, ResultBase] = {
     "comparison": kt.compare(ROWS, RUNS, "P@1", gold=GOLD),
     "comparison of three": kt.compare(ROWS, {**RUNS, "third": FIRST | {"q0": {"c": 1.0}}}, "P@1"),
     "agreement of judges": judges.agreement(ROWS, draws=100),
-    "agreement of measures": validity.agreement(STUDY.preferences, STUDY.judgments, STUDY.runs, ["P@10", "RR"]),
+    "agreement of measures": kt.users.agreement(STUDY.preferences, STUDY.judgments, STUDY.runs, ["P@10", "RR"]),
     "judge table": judges.judge_table(ROWS),
     "error model": judges.dawid_skene(ROWS),
     "disagreement": judges.disagreement(ROWS, draws=100),

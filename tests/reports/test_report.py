@@ -14,7 +14,7 @@ import karat as kt
 from karat.cli import karat
 from karat.demo import demo_study, write_demo
 from karat.errors import BadInput
-from karat.reports.headline_pair import Told
+from karat.reports.section import Told
 from karat.simulate import context_study, two_systems
 from karat.study import Study, Truth
 

@@ -17,7 +17,7 @@ from spark_frames import in_spark
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning")
 
 
-def assert_same(found: kt.judges.ClickLabels, wanted: kt.judges.ClickLabels) -> None:
+def assert_same(found: kt.users.ClickLabels, wanted: kt.users.ClickLabels) -> None:
     one, other = found.frame.sort("query", "doc"), wanted.frame.sort("query", "doc")
     assert one.select("query", "doc").equals(other.select("query", "doc"))
     for name in one.columns[2:]:

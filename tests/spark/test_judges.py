@@ -13,7 +13,8 @@ import pytest
 import karat as kt
 import karat.spark
 from karat.errors import BadInput, Undefined
-from karat.judges import ErrorModel, dawid_skene, majority_posterior, steps
+from karat.judges import ErrorModel, dawid_skene, majority_posterior
+from karat.judges import em as steps
 from spark_frames import in_spark
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning")

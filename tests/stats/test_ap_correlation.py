@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from karat.stats.ap_correlation import tau_ap, tau_ap_b
+from karat.stats.rank_correlation import tau_ap, tau_ap_b
 
 #: The three sets of ircor 1.0, Urbano's package, with the values that its tests and README print.
 SETS = [

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from karat.stats import mean_intervals
-from karat.stats.quantiles import t_quantile
+from karat.stats.student_t import t_quantile
 from simulated import THOROUGH, studies
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.stats.distinct import distinct
+from karat.stats.arrays import distinct
 
 RNG = np.random.default_rng(1)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import BadInput
-from karat.stats.draw import draw, inclusion_probabilities
+from karat.stats.sampling import draw, inclusion_probabilities
 from simulated import about, studies
 
 SIZES = st.lists(st.floats(0, 100).filter(lambda v: v == 0 or v > 1e-6), min_size=1, max_size=60)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.stats.johnson import johnson_ends, third_moments
-from karat.stats.two_way import variance_of_means
+from karat.stats.cluster_robust import variance_of_means
+from karat.stats.student_t import johnson_ends, third_moments
 from simulated import about, studies
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, jaccard_score
 from statsmodels.stats.inter_rater import fleiss_kappa as their_fleiss
 
-from karat.stats.kappas import (
+from karat.stats.agreement_coefficients import (
     cohen_kappa,
     cross_table,
     fleiss_kappa,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
 
-from karat.stats.many import benjamini_hochberg, holm
+from karat.stats.multiple_testing import benjamini_hochberg, holm
 
 #: Benjamini and Hochberg 1995, section 3.1: rt-PA against APSAC after a heart attack.
 HEART = np.array(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from karat.stats import mean_intervals
-from karat.stats.cell_sums import Counts, Dense
-from karat.stats.paired_figures import Cells, _jackknife, compared, one_setting, share
+from karat.stats.arrays import Counts, Dense
+from karat.stats.paired_statistics import Cells, _jackknife, compared, one_setting, share
 
 
 def sums(values: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def test_work_in_parts_gives_the_same_figures(monkeypatch: pytest.MonkeyPatch) -
     pair = [sums(rng.random((120, 6))) for _ in range(2)]
     ways = (Cells(np.arange(120) % 20), Cells(np.arange(120) % 20, (np.arange(120), np.arange(120) // 12)))
     whole = [compared(pair, share, cells, "plain", level=0.95, draws=100, seed=0) for cells in ways]
-    monkeypatch.setattr("karat.stats.paired_figures.AT_ONCE", 1)
+    monkeypatch.setattr("karat.stats.paired_statistics.AT_ONCE", 1)
     for cells, once in zip(ways, whole, strict=True):
         parts = compared(pair, share, cells, "plain", level=0.95, draws=100, seed=0)
         for name in ("value", "low", "high", "p"):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from karat.errors import BadInput
-from karat.stats.many import holm
-from karat.stats.permutation import all_pairs, max_t, sign_flip
+from karat.stats.multiple_testing import holm
+from karat.stats.permutation_tests import all_pairs, max_t, sign_flip
 from simulated import studies
 
 MAIZE = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from karat.stats.many import holm
-from karat.stats.permutation import all_pairs, max_t
-from karat.stats.rank_intervals import rank_intervals
+from karat.stats.multiple_testing import holm
+from karat.stats.permutation_tests import all_pairs, max_t, rank_intervals
 
 
 def test_places_by_hand() -> None:

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import brunnermunzel, mannwhitneyu
 
-from karat.stats.rank_sum import ordinal_test
+from karat.stats.hypothesis_tests import ordinal_test
 
 GRADES = st.lists(st.integers(0, 4), min_size=2, max_size=60)
 

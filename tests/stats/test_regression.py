@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.stats.differences import clustered_differences
-from karat.stats.regression import clustered_ols
+from karat.stats.cluster_robust import clustered_differences, clustered_ols
 
 
 def clustered(seed: int, n: int = 120, clusters: int = 15, columns: int = 3) -> tuple[np.ndarray, ...]:

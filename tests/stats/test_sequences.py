@@ -7,7 +7,7 @@ import pytest
 from scipy.special import lambertw, stdtr
 
 from karat.errors import BadInput
-from karat.stats.sequences import best_r, reach_to_the_end, reaches
+from karat.stats.confidence_sequences import best_r, reach_to_the_end, reaches
 from simulated import studies
 
 

@@ -12,7 +12,7 @@ from scipy.stats import binomtest, ttest_ind
 from statsmodels.stats.proportion import proportion_confint
 
 from karat.errors import BadInput
-from karat.stats.signs import binomial_p, flip_p, share_interval, welch_p
+from karat.stats.hypothesis_tests import binomial_p, flip_p, share_interval, welch_p
 
 
 def zeros_and_ones(wins: int, n: int) -> np.ndarray:

@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from scipy.special import stdtrit
 from scipy.stats import ttest_ind
 
-from karat.stats.regression import clustered_ols
-from karat.stats.two_way import Variance, combined, variance_of_difference, variance_of_means
+from karat.stats.cluster_robust import Variance, clustered_ols, combined, variance_of_difference, variance_of_means
 
 
 def crossed(

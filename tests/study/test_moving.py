@@ -21,16 +21,17 @@ import pytest
 from sqlalchemy import text
 
 from commands import karat
-from karat.cli.study import opened_study
+from karat.cli.open_study import opened_study
 from karat.errors import BadInput
-from karat.store import Answer, Store, answer, cant_tell, later, next_task, undo
-from karat.store.copying import copy_rows, count_rows
-from karat.store.database import Database
-from karat.store.exported import exported
-from karat.store.people import add_judge
-from karat.store.rejecting import reject_judge
-from karat.study.elsewhere import elsewhere, remember
-from karat.study.moving import back_up, copy_study, left_in_folder, restore
+from karat.study.answers import answer, cant_tell, later, reject_judge, undo
+from karat.study.backup import back_up, copy_rows, copy_study, count_rows, left_in_folder, restore
+from karat.study.database import Database
+from karat.study.event_log import Answer
+from karat.study.exports import exported
+from karat.study.folders import elsewhere, remember
+from karat.study.people import add_judge
+from karat.study.queue import next_task
+from karat.study.store import Store
 
 
 def folder_of(place: Path, docs: int = 12) -> Path:
@@ -182,7 +183,7 @@ def test_a_difference_undoes_the_copy(tmp_path: Path, monkeypatch: pytest.Monkey
     with study_at(folder) as store:
         lived(store)
     hashes = iter(["one", "another"])
-    monkeypatch.setattr("karat.store.copying._hash", lambda *_: next(hashes))
+    monkeypatch.setattr("karat.study.backup._hash", lambda *_: next(hashes))
     with pytest.raises(BadInput, match="rows that differ"):
         copy_study(str(folder), str(tmp_path / "copy"))
     assert not (tmp_path / "copy").exists()
@@ -334,7 +335,7 @@ def test_restore_counts_bytes_while_it_unpacks(tmp_path: Path, monkeypatch: pyte
     done = karat("restore", str(bomb), str(tmp_path / "new"))
     assert done.returncode == 2
     assert "bomb.zip: expected a backup of karat, of at most 100,000,000 unpacked bytes, found more" in done.stderr
-    monkeypatch.setattr("karat.study.moving._check_members", lambda archive, members: None)
+    monkeypatch.setattr("karat.study.backup._check_members", lambda archive, members: None)
     assert karat("restore", str(bomb), str(tmp_path / "new")).returncode == 2
     assert not (tmp_path / "new").exists()
     monkeypatch.undo()
@@ -365,7 +366,7 @@ def link() -> zipfile.ZipInfo:
 def test_restore_takes_plain_files_of_one_folder_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, members: list[tuple[str, bytes]], words: str
 ) -> None:
-    monkeypatch.setattr("karat.study.moving.MAX_MEMBERS", 10)
+    monkeypatch.setattr("karat.study.backup.MAX_MEMBERS", 10)
     done = karat("restore", str(zipped(tmp_path / "b.zip", *members)), str(tmp_path / "new"))
     assert (done.returncode, words in done.stderr) == (2, True), done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["b.zip"], "nothing is left"

@@ -7,8 +7,7 @@ import time
 import pytest
 
 from karat.records import Documents
-from karat.study.material import Material
-from karat.study.plain_text import MOST, TAGS, plain_text
+from karat.study.task_material import MOST, TAGS, Material, plain_text
 
 READ = {
     "<p>One</p><p>two &amp; three</p>": "One\ntwo & three",

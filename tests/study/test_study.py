@@ -10,7 +10,7 @@ import pytest
 
 import karat as kt
 from commands import run
-from karat.study.material import Material
+from karat.study.task_material import Material
 
 TOML = """
 title = "Horses"
@@ -205,4 +205,4 @@ def test_traps_that_may_fail_by_study_toml_may_fail_in_a_file_of_preferences(tmp
     (tmp_path / "preferences.csv").write_text(f"query,left,right,choice,judge,trap,expected\n{rows}")
     preferences = kt.Study.load(tmp_path).preferences
     assert preferences is not None
-    assert len(kt.validity.trusted(preferences)) == 1
+    assert len(kt.users.trusted(preferences)) == 1

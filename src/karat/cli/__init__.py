@@ -13,8 +13,8 @@ import click
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from karat import __version__
-from karat.cli.lazy import LazyGroup
-from karat.cli.messages import visible
+from karat.cli.lazy_group import LazyGroup
+from karat.cli.terminal import visible
 from karat.errors import BadInput, KaratError, MissingExtra
 
 #: What people want, and the commands for it with a line of help.
@@ -60,12 +60,22 @@ SECTIONS = {
     },
 }
 
+#: The modules of commands that share one.
+FILES = {
+    "backup": "maintenance",
+    "copy": "maintenance",
+    "restore": "maintenance",
+    "leads": "maintenance",
+    "interleave": "clicks",
+    "export": "convert",
+}
 
 karat = click.version_option(__version__, message="karat %(version)s")(
     LazyGroup(
         "karat.cli",
         SECTIONS,
         name="karat",
+        files=FILES,
         help="How much gold is in your relevance labels, and which search engine is better once you know.",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     )

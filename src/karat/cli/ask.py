@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options, server_options
-from karat.cli.messages import tell_notes, visible
-from karat.cli.option_values import OneOf
-from karat.cli.reading_options import columns
+from karat.cli import options
+from karat.cli import options as server_options
+from karat.cli.options import OneOf, columns
+from karat.cli.terminal import tell_notes, visible
 from karat.errors import KaratError, Undefined
 
 if TYPE_CHECKING:
-    from karat.ask.panel import Panel
-    from karat.ask.rows import Judge
+    from karat.llm.answer_rows import Judge
+    from karat.llm.panel import Panel
 
 EXAMPLES = """\b
 Examples:
@@ -31,7 +31,7 @@ Examples:
 @click.argument("paths", metavar="[STUDY] [RUN]...", nargs=-1)
 @click.option("--model", "models", metavar="NAME", multiple=True, help="A model to ask; several are several judges.")
 @click.option("--url", metavar="URL", default="", help="The server, as http://localhost:8080/v1; else the vendor's.")
-@click.option("--dialect", type=OneOf("karat.ask.dialects:DIALECTS"), default="openai", help="What it speaks.")
+@click.option("--dialect", type=OneOf("karat.llm.dialects:DIALECTS"), default="openai", help="What it speaks.")
 @click.option(
     "--prompt", "prompts", metavar="NAME|FILE", multiple=True, help="How it is asked; several are several judges."
 )
@@ -66,7 +66,7 @@ Examples:
     help="Accept answers of this model, too, where a server replies with another name.",
 )
 @click.option("--batch", is_flag=True, help="By the vendor's batches: half the price, within a day.")
-@click.option("--retry", type=OneOf("karat.ask.outcome:NO_ANSWER"), multiple=True, help="Ask these again.")
+@click.option("--retry", type=OneOf("karat.llm.outcomes:NO_ANSWER"), multiple=True, help="Ask these again.")
 @click.option(
     "--budget",
     type=click.FloatRange(0),
@@ -94,12 +94,12 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
     long, other model, transport) is counted, leaves the document unjudged, and is asked again by --retry. The key comes
     from the environment: OPENAI_API_KEY or ANTHROPIC_API_KEY, or with --url what --key-env names.
     """
-    from karat.ask.answer_store import AnswerStore
-    from karat.ask.budget import Budget
-    from karat.ask.panel import Panel
     from karat.cli.ask_inputs import asked_for
     from karat.cli.ask_outputs import tell, tell_estimate
-    from karat.cli.lock import alone_asking
+    from karat.cli.open_study import alone_asking
+    from karat.llm.answer_store import AnswerStore
+    from karat.llm.costs import Budget
+    from karat.llm.panel import Panel
 
     with ExitStack() as stack:
         asked = asked_for(stack, paths, typed)
@@ -132,8 +132,8 @@ def ask(paths: tuple[str, ...], as_json: bool, **typed: Any) -> None:
 
 def _show_prompt(judge: Judge, *, several: bool) -> None:
     """The first question of a judge, and the mark of its prompt, which is kept with every answer."""
-    from karat.ask.asker import NoText
-    from karat.ask.rows import prompt_of, requests_of
+    from karat.llm.answer_rows import prompt_of, requests_of
+    from karat.llm.asking import NoText
 
     for task in judge.tasks:
         with suppress(NoText):
@@ -149,9 +149,9 @@ def _show_prompt(judge: Judge, *, several: bool) -> None:
 
 def _sent(panel: Panel, typed: dict[str, Any]) -> KaratError | None:
     """Ask the panel; why it had to stop, if it had to."""
-    from karat.ask.panel import Manners
     from karat.cli.ask_outputs import asking_bar
-    from karat.http.calling import Stopped
+    from karat.engines.http_calls import Stopped
+    from karat.llm.panel import Manners
 
     if typed["batch"]:
         why = "a batch is handed in as a whole"

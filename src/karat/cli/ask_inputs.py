@@ -13,26 +13,26 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from karat.ask.asker import Asker, Task
-from karat.ask.audit import audit_tasks
-from karat.ask.dialects import DIALECTS
-from karat.ask.prices import price_of
-from karat.ask.request import Model
-from karat.ask.rows import Judge
 from karat.cli import options
-from karat.cli.messages import tell_notes
-from karat.cli.outputs import keep_inputs
+from karat.cli.output_formats import keep_inputs
+from karat.cli.terminal import tell_notes
 from karat.errors import BadInput
 from karat.formats import read_documents, read_judgments, read_queries, read_runs
 from karat.formats.write import format_of
+from karat.llm.answer_rows import Judge
+from karat.llm.asking import Asker, Task
+from karat.llm.costs import price_of
+from karat.llm.dialects import DIALECTS
+from karat.llm.requests import Model
+from karat.llm.study_tasks import audit_tasks
 from karat.records import Judgments, Scale
-from karat.records.base import count
-from karat.records.design import StudyDesign
 from karat.records.runs import ranked
-from karat.study.material import Material
+from karat.records.study_design import StudyDesign
+from karat.records.table import count
+from karat.study.task_material import Material
 
 if TYPE_CHECKING:
-    from karat.cli.study import Opened
+    from karat.cli.open_study import Opened
 
 #: The file of answers in a study's folder.
 ANSWERS = "llm-answers.db"
@@ -70,7 +70,7 @@ class Asked:
         if not all(name.strip() and name.isprintable() for name in names):
             raise BadInput.at("--as", expected="names of judges", found=", ".join(map(ascii, names)))
         if self.opened is not None:
-            from karat.ask.study_tasks import refuse_people
+            from karat.llm.study_tasks import refuse_people
 
             refuse_people(self.opened.store, names)
         # An audit is about documents as they are, and so are its gold labels.
@@ -94,7 +94,7 @@ class Asked:
             price = price_of(model_name, typed["price"], self.prices, vendor=not typed["url"])
             made.append(Judge(name, asker, tasks, price, plain="" if typed["names"] else model_name))
         if self.opened is not None and not typed["audit"] and not typed["show_prompt"]:
-            from karat.ask.study_tasks import refuse_changed_prompts
+            from karat.llm.study_tasks import refuse_changed_prompts
 
             tell_notes(refuse_changed_prompts(self.opened.store, made))
         return made
@@ -163,8 +163,8 @@ def check_url(url: str) -> None:
 
 
 def _of_study(stack: ExitStack, folder: str, runs: Sequence[str], typed: dict[str, Any]) -> Asked:
-    from karat.ask.study_tasks import tasks_of_study
-    from karat.cli.study import opened_study
+    from karat.cli.open_study import opened_study
+    from karat.llm.study_tasks import tasks_of_study
     from karat.study import Study
 
     if runs:

@@ -14,25 +14,22 @@ from typing import TYPE_CHECKING, Any
 import click
 import polars as pl
 
-from karat.ask.asking import ASKED_AGAIN
-from karat.ask.estimate import Estimate, estimate
-from karat.ask.form import CANT_TELL
-from karat.ask.gathered import Gathered, gather
-from karat.ask.model_names import is_same_model
-from karat.ask.outcome import GRADED, NO_ANSWER
-from karat.ask.panel import Panel, in_words
-from karat.ask.rows import Answered, Judge, questions
 from karat.cli.ask_inputs import Asked
-from karat.cli.messages import tell_notes, visible
-from karat.cli.progress import waiting
 from karat.cli.results import print_json
+from karat.cli.terminal import tell_notes, visible, waiting
 from karat.formats import read_judgments, write
 from karat.labels.selection import LLM
+from karat.llm.answer_form import CANT_TELL
+from karat.llm.answer_rows import Answered, Judge, questions
+from karat.llm.asking import ASKED_AGAIN, Estimate, estimate
+from karat.llm.model_names import is_same_model
+from karat.llm.outcomes import GRADED, NO_ANSWER
+from karat.llm.panel import Gathered, Panel, gather, in_words
 from karat.records import Judgments, Preferences, Records
-from karat.records.base import count
+from karat.records.table import count
 
 if TYPE_CHECKING:
-    from karat.plan.llm_sheet import LLMAudit
+    from karat.llm.audit_sheet import LLMAudit
 
 #: The file of a study's folder with what an audit asked.
 AUDIT = "llm-audit.csv"
@@ -58,7 +55,7 @@ def tell(
     keeps = asked.opened is not None and not audit
 
     def keep(one: Answered) -> None:
-        from karat.ask.study_tasks import log_row
+        from karat.llm.study_tasks import log_row
 
         if (row := log_row(one)) is not None:
             log[one.judge.name].append(row)
@@ -136,7 +133,7 @@ def _tell_alike(found: Gathered) -> None:
 
 def _audited(found: Gathered, asked: Asked) -> LLMAudit | None:
     """The sheets of an audit, as `karat judges llm` has them; none where no document was graded."""
-    from karat.plan.llm_audit import audit_llm
+    from karat.llm.audit import audit_llm
 
     rows = found.table("judge")
     pairs = found.table("pair").drop_nulls("choice")
@@ -190,7 +187,7 @@ def _keep_audit(found: Gathered, asked: Asked) -> list[str]:
 
 
 def _table(rows: pl.DataFrame) -> Records:
-    from karat.store.exported import Table
+    from karat.study.exports import Table
 
     return Table(rows)
 
@@ -202,7 +199,7 @@ def _beside(out: str, what: str) -> str:
 
 def _record(asked: Asked, log: Mapping[str, Sequence[dict[str, Any]]]) -> list[str]:
     """Put the answers into the study's log."""
-    from karat.ask.study_tasks import record
+    from karat.llm.study_tasks import record
 
     said = []
     assert asked.opened is not None

@@ -6,24 +6,24 @@ from typing import Any
 
 import click
 
+import karat as kt
 from karat.cli import options
-from karat.cli.option_values import OneOf
-from karat.cli.outputs import keep_inputs, write_csv
-from karat.cli.part import part
-from karat.cli.reading_options import columns
+from karat.cli.options import OneOf, columns
+from karat.cli.output_formats import keep_inputs, write_csv
 from karat.cli.results import Tables
+from karat.cli.subcommand import part
 from karat.errors import BadInput
+from karat.formats import read_clicks
 from karat.formats.click_batches import LogParts, click_batches
-from karat.judges.click_models import click_labels_by_rank
-from karat.judges.click_models.debiased import click_labels_of_parts
-from karat.records import Clicks, Result
+from karat.records import ClickLog, Clicks, Result
+from karat.users.click_models import click_labels_by_rank, click_labels_of_parts
 
 
 @part(
     click.argument("log", metavar="LOG...", nargs=-1, required=True),
     click.option(
         "--label",
-        type=OneOf("karat.judges.click_models.debiased:KINDS"),
+        type=OneOf("karat.users.click_models:KINDS"),
         show_default="attractiveness, or coec where ranks cannot tell",
         help="Which figure --out writes as the label.",
     ),
@@ -62,3 +62,36 @@ def clicks(log: tuple[str, ...], label: str | None, out: str | None, **asked: An
         write_csv(told.labels(label).frame, out)
     ranks = Result(told.ranks, "How likely each rank is looked at, the most looked-at one 1.")
     return {"Documents": told, "Ranks": ranks}
+
+
+@part(
+    click.argument("log", metavar="LOG...", nargs=-1, required=True),
+    options.difference(0.05),
+    options.by_query,
+    options.satisfied_after,
+    options.level,
+    columns,
+    examples="""karat interleave log.csv
+karat interleave ubi_queries.ndjson ubi_events.ndjson --by-query
+karat interleave log.parquet --difference 0.02 --json""",
+)
+def interleave(log: tuple[str, ...], by_query: bool, **asked: Any) -> Tables:
+    """Which of two interleaved systems users click more, and how many more searches it takes to tell.
+
+    LOG has a row for each result shown in a list that two systems share (team draft): query, doc, team, clicked, and
+    maybe impression (the search), user and session; or a row for each event, with an action; or it is what OpenSearch's
+    User Behavior Insights writes, where a result's search_config is its team. A search is won by the team with more
+    clicks; the preference of a query is (wins + ties / 2) / all - 1/2 over its searches, and of all, the mean.
+    """
+    read = read_clicks(*log)
+    if not isinstance(read, ClickLog):
+        raise BadInput.at(
+            ", ".join(log), expected="a log with the team of each result, and whether it was clicked", found="counts"
+        )
+    found = kt.users.interleave(read, **asked)
+    tables: dict[str, Result] = {"Preference": found}
+    if by_query:
+        shown = ("query", "winner", "searches", "won", "tied", "lost", "preference")
+        said = f"What became of each query: searches that {found.frame['team'][0]} won, tied and lost."
+        tables["Queries"] = Result(found.queries, said, columns=shown)
+    return tables

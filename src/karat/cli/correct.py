@@ -11,18 +11,16 @@ import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading, run_files
+from karat.cli.inputs import Reading, read_several, run_files
 from karat.cli.results import print_result, tell_as
-from karat.cli.runs import read_several
+from karat.correction.corrected_runs import corrected_runs
+from karat.correction.error_rates import Accuracy
+from karat.correction.published_pairs import CorrectedPair, corrected_difference
+from karat.correction.published_pairs import needed as plan_of
+from karat.correction.published_scores import Corrected, Observed, corrected_score
+from karat.correction.two_samples import CorrectedRuns
 from karat.errors import BadInput
-from karat.estimate.corrected_result import CorrectedRuns
-from karat.estimate.corrected_runs import corrected_runs
 from karat.formats import read_confusion
-from karat.published.accuracy import Accuracy
-from karat.published.corrected import Corrected, corrected_score
-from karat.published.corrected_pair import CorrectedPair, corrected_difference
-from karat.published.needed import needed as plan_of
-from karat.published.observed import Observed
 from karat.records import Result
 
 EXAMPLES = """\b

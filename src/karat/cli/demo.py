@@ -10,9 +10,8 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.results import print_json
-from karat.cli.tables import console, say
-from karat.comparison.moved import moved
+from karat.cli.results import console, print_json, say
+from karat.comparison.query_deltas import moved
 from karat.demo import DemoStudy, demo_study, write_demo
 from karat.demo.demo_study import MEASURE
 from karat.demo.simulated_people import LLM

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from karat.cli import options, server_options
-from karat.cli.messages import tell_notes, visible
-from karat.cli.outputs import keep_inputs
-from karat.cli.progress import waiting
+from karat.cli import options
+from karat.cli import options as server_options
+from karat.cli.output_formats import keep_inputs
+from karat.cli.terminal import tell_notes, visible, waiting
 from karat.errors import BadInput, KaratError, Undefined
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def fetch(engine: str, queries: str, out: Any, form: options.Form, **typed: Any)
     """
     from karat.engines.client import Manners
     from karat.engines.fetching import fetch_all
-    from karat.engines.kept_answers import KeptAnswers
+    from karat.engines.response_cache import KeptAnswers
     from karat.formats import read_queries
 
     engines = _engines(engine, typed)
@@ -117,15 +117,14 @@ def fetch(engine: str, queries: str, out: Any, form: options.Form, **typed: Any)
 
 def alone_fetching(answers: Path) -> Any:
     """Hold the answers until the end of the block: two processes would ask for the same."""
-    from karat.cli.lock import alone_asking
+    from karat.cli.open_study import alone_asking
 
     return alone_asking(answers, f"process {os.getpid()}", "karat fetch")
 
 
 def _engines(engine: str, typed: dict[str, Any]) -> list[Engine]:
     """The engines that the words and options are about."""
-    from karat.engines.engine import Engine
-    from karat.engines.engines_file import read_engines
+    from karat.engines.engine import Engine, read_engines
 
     if engine.endswith(".toml"):
         names = ("templates", "sql", "systems", "hits", "columns", "headers", "request")
@@ -186,7 +185,7 @@ def _write(found: Fetched, out: str, documents: str | None) -> list[str]:
 
     from karat.formats import read_documents, write
     from karat.records import Documents, Runs
-    from karat.records.base import count
+    from karat.records.table import count
 
     said = []
     if _is_folder(out):
@@ -225,7 +224,7 @@ def _tell(found: Fetched, written: list[str], form: options.Form) -> None:
 def _show(engines: list[Engine], queries: Queries, depth: int, manners: Any) -> None:
     """What would be sent for the first query."""
     from karat.engines.fetching import values_of
-    from karat.engines.kept_answers import KeptAnswers
+    from karat.engines.response_cache import KeptAnswers
     from karat.engines.sql import SqlClient
 
     values = next(iter(values_of(queries, depth).values()))

@@ -10,18 +10,18 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading
-from karat.cli.messages import visible
-from karat.cli.reading_options import columns
+from karat.cli.options import columns
+from karat.cli.terminal import visible
 from karat.errors import BadInput
 from karat.formats import read_preferences
-from karat.formats.kinds import kind_of
+from karat.formats.content_type import kind_of
+from karat.formats.karat_tables import read_tasks
 from karat.formats.open_files import File
-from karat.formats.tasks import read_tasks
 from karat.records import Judgments, Records, Source
-from karat.records.base import count
+from karat.records.table import count
 
 if TYPE_CHECKING:
-    from karat.cli.study import Opened
+    from karat.cli.open_study import Opened
 
 EXAMPLES = """\b
 Examples:
@@ -60,10 +60,10 @@ def import_(
     before the plan. Of a plan of gold labels in rounds, what has no label yet is asked; its probabilities stand for
     those of the rounds before.
     """
-    from karat.cli.study import opened_study
+    from karat.cli.open_study import opened_study
 
     with opened_study(folder, database) as opened:
-        from karat.store.plans import is_plan
+        from karat.study.gold_plans import is_plan
 
         what = kind or _told(source, from_format)
         if what != "judgments":
@@ -99,9 +99,8 @@ def _with_group(frame: pl.DataFrame, group: str | None) -> pl.DataFrame:
 
 def _add_tasks(opened: Opened, source: str, group: str | None) -> tuple[list[str], list[str]]:
     """Tasks into the study: what came of it, and notes."""
-    from karat.cli.study import notes_of_tasks
-    from karat.store import add_tasks
-    from karat.store.task_rows import unknown_columns
+    from karat.cli.open_study import notes_of_tasks
+    from karat.study.tasks import add_tasks, unknown_columns
 
     table, repeated = read_tasks(source).without_repeats()
     table = replace(table, frame=_with_group(table.frame, group))
@@ -115,9 +114,9 @@ def _add_tasks(opened: Opened, source: str, group: str | None) -> tuple[list[str
 
 def _add_plan(opened: Opened, source: str, plan: Judgments) -> tuple[list[str], list[str]]:
     """A plan with some of its labels into the study: what came of it, and notes."""
-    from karat.cli.study import notes_of_tasks
-    from karat.store.imported import not_kept
-    from karat.store.plans import take_plan
+    from karat.cli.open_study import notes_of_tasks
+    from karat.study.gold_plans import take_plan
+    from karat.study.imports import not_kept
 
     taken = take_plan(opened.store, plan, name=File(source).stem)
     notes = _of_file(plan, source) + _of_columns(not_kept(plan))
@@ -134,9 +133,9 @@ def _add_plan(opened: Opened, source: str, plan: Judgments) -> tuple[list[str], 
 
 def _add_records(opened: Opened, source: str, records: Records, thing: str) -> tuple[list[str], list[str]]:
     """Labels or preferences into the study: what came of it, and notes."""
-    from karat.cli.study import notes_of_tasks
-    from karat.collect.references import not_in_the_files
-    from karat.store.imported import import_records, not_kept
+    from karat.cli.open_study import notes_of_tasks
+    from karat.study.imports import import_records, not_kept
+    from karat.web.unknown_references import not_in_the_files
 
     files = opened.folder
     notes = _of_file(records, source)

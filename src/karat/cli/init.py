@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from karat.cli import options
-from karat.cli.messages import tell_notes
-from karat.cli.reading_options import columns
-from karat.formats.example import write_example
+from karat.cli.options import columns
+from karat.cli.terminal import tell_notes
+from karat.formats.study_folder import write_example
 
 EXAMPLES = """\b
 Examples:
@@ -61,7 +61,7 @@ def _from_files(
     folder: str, files: tuple[str, ...], title: str | None, results: int | None, depth: int, seed: int
 ) -> None:
     """A study of files that are there, and what to type next."""
-    from karat.study.starting import start_study
+    from karat.study.folders import start_study
 
     options.refuse("empty", why="the files are what the study holds")
     started = start_study(folder, files, title=title or _name(folder), depth=depth, results=results, seed=seed)

@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat.cli.messages import tell_notes
+from karat.cli.terminal import progress, tell_notes
 from karat.errors import BadInput
-from karat.formats import read_judgments
+from karat.formats import read_judgments, read_runs
+from karat.formats.open_files import File
+from karat.formats.read import unique_system_names
 from karat.labels.aspects import of_aspect
-from karat.records import Judgments, Queries, Scale
+from karat.measures import parse_measure
+from karat.measures.parsing import split_names
+from karat.records import Judgments, Queries, Runs, Scale
 from karat.study import Study
-from karat.study.folder_files import files_of
+from karat.study.folders import files_of
 
 
 @dataclass(frozen=True)
@@ -98,3 +102,39 @@ def with_kinds(judgments: Judgments, queries: Queries | None) -> Judgments:
     extra = [name for name in known.columns if name not in judgments.frame.columns]
     frame = judgments.frame.join(known.select("query", *extra), on="query", how="left", maintain_order="left")
     return replace(judgments, frame=frame)
+
+
+def read_several(paths: Sequence[str]) -> list[Runs]:
+    """The runs in these files; a system's name that several files use is replaced by the file's name."""
+    if list(paths).count("-") > 1:
+        raise BadInput("standard input (-) can be read once only")
+    for path in paths:  # a name mistyped at the end should not cost the work on the others
+        File(path).check()
+    read = [read_runs(path) for path in progress(list(paths), "Reading")]
+    return unique_system_names(read, paths)
+
+
+def measures_named(given: Sequence[str]) -> list[str]:
+    """The measures in what was given with -m.
+
+    >>> measures_named(["nDCG@10,AP", "P.5,10"])
+    ['nDCG@10', 'AP', 'P.5', 'P.10']
+    """
+    return [name for text in given for name in split_names(text, ", ") if name.strip(", ")]
+
+
+def measures_among(runs: tuple[str, ...], given: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Runs and measures apart: `-m nDCG@10 AP` leaves AP among the runs, though no such file exists."""
+    names = measures_named(given)
+    files = []
+    for word in runs:
+        if word != "-" and given and not Path(word).exists():
+            try:
+                parse_measure(word)
+            except BadInput:
+                pass
+            else:
+                names.append(word)
+                continue
+        files.append(word)
+    return files, names

@@ -10,8 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from karat.cli import options
-from karat.cli.results import tell
-from karat.cli.tables import console
+from karat.cli.results import console, tell
 from karat.measures import MEASURES, about
 from karat.records import Result
 

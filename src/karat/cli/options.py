@@ -2,21 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial, wraps
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from karat.cli.forms import Form as Form
-from karat.cli.forms import as_json as as_json
-from karat.cli.forms import form as form
-from karat.cli.forms import out as out
-from karat.cli.forms import undrawn as undrawn
-from karat.cli.option_values import Command, FormatName, OneOf, as_one
-from karat.cli.reading_options import reads
-from karat.errors import BadInput
+from karat.cli.inputs import Reading
+from karat.cli.output_formats import Form as Form
+from karat.cli.output_formats import as_json as as_json
+from karat.cli.output_formats import form as form
+from karat.cli.output_formats import out as out
+from karat.cli.output_formats import undrawn as undrawn
+from karat.errors import BadInput, MissingExtra
+
+#: A command, or the function that one is made of.
+Command = TypeVar("Command", bound=Callable[..., Any])
+#: What an option gives to a name.
+Value = TypeVar("Value")
+
+
+class OneOf(click.Choice[str]):
+    """A choice of names that stand elsewhere, as "karat.judges:MODELS": a command's definition loads nothing."""
+
+    def __init__(self, *places: str) -> None:
+        self.places, self.case_sensitive = places, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click sets it once, this looks it up
+        """The names there are now, those in a collection or those that a function returns."""
+        try:
+            found = [resolve_name(place) for place in self.places]
+        except ImportError:
+            raise MissingExtra.named("collect", "this command") from None
+        return tuple(name for names in found for name in (names() if callable(names) else names))
+
+
+class FormatName(OneOf):
+    """A format's name, taken as it is: reading and writing say which there are, as they do in Python."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is."""
+        return value
+
+
+def named(
+    option: str, texts: Sequence[str], value: Callable[[str], Value], *, expected: str, bare: bool = False
+) -> dict[str, Value]:
+    """The values of an option that is repeated as NAME=VALUE; a `bare` name has the value of an empty text.
+
+    >>> named("--condition", ["few=0.1"], float, expected="NAME=SHARE, as few=0.1")
+    {'few': 0.1}
+    >>> named("--condition", ["few"], float, expected="NAME=SHARE, as few=0.1")
+    Traceback (most recent call last):
+    karat.errors.BadInput: --condition: expected NAME=SHARE, as few=0.1, found "few"
+    """
+    found = {}
+    for text in texts:
+        name, equals, said = (text, "", "") if bare and "=" not in text else text.rpartition("=")
+        try:
+            if not name or not (equals or bare):
+                raise ValueError(text)
+            found[name] = value(said)
+        except ValueError:
+            raise BadInput.at(option, expected=expected, found=f'"{text}"') from None
+    return found
+
+
+def as_one(*wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Options and arguments as one, in this order."""
+
+    def decorated(command: Any) -> Any:
+        for option in reversed(wanted):
+            command = option(command)
+        return command
+
+    return decorated
+
+
+def columns(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--columns, which holds for every table that the command reads."""
+
+    @wraps(command)
+    def with_columns(*, columns: str | None, **typed: Any) -> Any:
+        if columns is None:
+            return command(**typed)
+        from karat.formats.column_mapping import Columns, said_of_all
+
+        with said_of_all(Columns.of_files(columns, files_among(typed))):
+            return command(**typed)
+
+    option = click.option(
+        "--columns",
+        metavar="COLUMN=HEADER,...",
+        help="Which column is which, e.g. doc=docno,label=rel or gold.label=grade.",
+    )
+    made: Callable[..., Any] = option(with_columns)
+    return made
+
+
+def files_among(typed: Mapping[str, Any]) -> dict[str, str]:
+    """The files among what was typed, and those in the folders among it, with what each is read for where it is known.
+
+    Labels may be typed without an option in many places, so that only other options tell for sure.
+    """
+    from karat.formats.column_mapping import ROLES, tables_in
+
+    words = [
+        (name, word) for name, given in typed.items() for word in (given if isinstance(given, tuple) else (given,))
+    ]
+    found = dict[str, str]()
+    for name, word in words:
+        if not isinstance(word, str) or not word:
+            continue
+        if word == "-" or Path(word).is_file():
+            found.setdefault(word, name if name in ROLES else "")
+        elif Path(word).is_dir():
+            found |= tables_in(Path(word))
+    return found
+
+
+def reads(*wanted: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options that say how labels are read, which the command gets as one: `reading`, of type `Reading`."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_reading(**typed: Any) -> Any:
+            how = {field.name: typed.pop(field.name) for field in fields(Reading) if field.name in typed}
+            return command(reading=Reading(**how), **typed)
+
+        made: Callable[..., Any] = as_one(*wanted, columns)(with_reading)
+        return made
+
+    return decorated
 
 
 def _only(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -316,3 +438,39 @@ def refuse(*names: str, why: str) -> None:
     for option in context.command.params:
         if option.name in names and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             raise BadInput(f"{option.opts[-1]} would do nothing: {why}")
+
+
+def concurrency(default: int) -> Callable[[Command], Command]:
+    """How many calls are on their way."""
+    return click.option(
+        "--concurrency", default=default, type=click.IntRange(1, 256), help="Calls on their way at one time."
+    )
+
+
+def attempts(default: int) -> Callable[[Command], Command]:
+    """How often what fails is tried."""
+    return click.option(
+        "--attempts", default=default, type=click.IntRange(1, 20), help="How often a call is tried that fails."
+    )
+
+
+def timeout(default: float) -> Callable[[Command], Command]:
+    """How long an answer is waited for."""
+    return click.option("--timeout", default=default, type=click.FloatRange(0.1), help="Seconds to wait for an answer.")
+
+
+def _paths(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """Paths by the names of columns; `id` is what others call `doc`."""
+    said = [part for text in texts for part in text.split(",")]
+    found = named("--columns", said, str, expected="NAME=PATH, as doc=_source.sku,title=_source.name")
+    return {"doc" if name == "id" else name: path for name, path in found.items()}
+
+
+paths = click.option(
+    "--columns",
+    metavar="NAME=PATH,...",
+    multiple=True,
+    callback=_paths,
+    help="Which column is which, e.g. doc=docno,label=rel or gold.label=grade.",
+)
+answers = click.option("--answers", metavar="FILE", help="Where answers are kept; else beside what is written.")

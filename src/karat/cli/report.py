@@ -8,9 +8,8 @@ import click
 
 from karat.cli import options
 from karat.cli.inputs import Reading
-from karat.cli.progress import progress
-from karat.cli.results import print_json
-from karat.cli.tables import console, say
+from karat.cli.results import console, print_json, say
+from karat.cli.terminal import progress
 from karat.errors import BadInput
 from karat.formats import read_user_weights
 from karat.formats.open_files import write_bytes

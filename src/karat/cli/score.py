@@ -3,34 +3,100 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import chain, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading, run_files
-from karat.cli.named_measures import measures_among
-from karat.cli.only import Kept, only_of
-from karat.cli.only import only as only_queries
-from karat.cli.progress import waiting
+from karat.cli.inputs import Reading, measures_among, read_several, run_files
+from karat.cli.query_filter import Kept, only_of
+from karat.cli.query_filter import only as only_queries
 from karat.cli.results import tell_as
-from karat.cli.runs import read_several
+from karat.cli.terminal import waiting
 from karat.errors import BadInput, EmptyRun
 from karat.formats import read_subtopics, read_user_weights
-from karat.formats.batches import by_batches
-from karat.formats.merge import new_names
+from karat.formats.label_batches import BUCKET, LARGE, deal_labels, size_of_labels
 from karat.formats.open_files import File
-from karat.measures import Measure, as_measures, at_level, profile_named
+from karat.formats.partitions import MOST, Piles
+from karat.formats.read import new_names, read_runs
+from karat.formats.run_batches import by_batches, follows_scores, parts_of
+from karat.labels.label_table import Facts
+from karat.measures import Measure, Profile, as_measures, at_level, profile_named
+from karat.measures.scorer import NOT_TOLD, OF_A_SAMPLE, Buckets, ScoredQueries, Scorer, nothing_in_common
+from karat.measures.scores import Scores
 from karat.records import Result, Runs, Scale
-from karat.scoring import Scorer, Scores
-from karat.scoring.scorer import ScoredQueries
+from karat.records.list_order import FOLLOWS_SCORE, with_given_scores
 from karat.study import Study
+
+
+def are_large(labels: str) -> bool:
+    """Whether labels should not be read at once, and need not."""
+    return size_of_labels(labels) > LARGE
+
+
+def score_in_buckets(
+    labels: str,
+    files: Sequence[str],
+    measures: list[Measure],
+    *,
+    scale: Scale | None,
+    profile: Profile,
+    complete: bool,
+    **chance: Any,
+) -> Scores:
+    """The scores of the runs in these files; the order of a query's rows is that of the files."""
+    in_context = any(getattr(measure, "context", 0) for measure in measures)
+    apart = ("context", "subtopic") if in_context else ("subtopic",)
+    number = min(size_of_labels(labels) // BUCKET + 1, MOST)
+    with TemporaryDirectory(prefix="karat-") as name, waiting("Dealing", 1 + len(files)) as one_done:
+        folder = Path(name)
+        dealt = deal_labels(labels, folder / "labels", number, scale, apart)
+        one_done()
+        runs = []
+        for place, path in enumerate(files):
+            runs.append(_deal_runs(path, folder / f"run{place}", number))
+            one_done()
+        facts = Facts.made(dealt.columns, dealt.counted, None if scale is None else scale.top.grade, apart)
+        renamed = new_names([systems for _, systems in runs], list(files))
+        named = [[new.get(one, one) for one in old] for (_, old), new in zip(runs, renamed, strict=True)]
+        buckets = Buckets(facts, measures, scale, profile, complete, dealt.one_each)
+        found = []
+        for bucket in range(number):
+            lists = [piles.taken(bucket)[0] for piles, _ in runs]
+            lists = [one.with_columns(pl.col("system").replace(new)) for one, new in zip(lists, renamed, strict=True)]
+            found.append(buckets.score(*dealt.taken(bucket), list(zip(lists, named, strict=True))))
+    queries = pl.concat(found).sort("system", "query")
+    for system in (system for systems in named for system in systems):
+        if not (queries["system"] == system).any():
+            raise nothing_in_common(f"the run of {system}")
+    return Scores.of_queries(
+        queries,
+        [str(measure) for measure in measures],
+        systems=[system for systems in named for system in systems],
+        profile=profile.name,
+        notes=[*([OF_A_SAMPLE] if facts.of_a_sample else []), f"labels larger than memory: {NOT_TOLD}"],
+        **chance,
+    )
+
+
+def _deal_runs(path: str, folder: Path, buckets: int) -> tuple[Piles, list[str]]:
+    """The runs of a file in buckets, and its systems."""
+    systems: dict[str, None] = {}
+    with Piles(folder, buckets) as piles:
+        file = File(path)
+        follows = pl.lit(follows_scores(file)).alias(FOLLOWS_SCORE)
+        for runs in parts_of(file, True) or iter([read_runs(path)]):
+            systems |= dict.fromkeys(runs.systems)
+            piles.add(with_given_scores(runs.frame).with_columns(follows))
+    return piles, list(systems)
+
 
 #: More threads than this would wait for the one that scores what they read.
 MOST_THREADS = 4
@@ -137,7 +203,7 @@ def score(
         options.refuse("queries", why="queries are read for --only COLUMN=VALUE; for those of a file: --only FILE")
     whole = any(one is not None for one in (gold, only, weights, subtopics)) or reading.looks_at_all
     if not whole and not any("udm(" in str(measure) for measure in measures) and _may_be_large(labels):
-        from karat.cli.large_labels import are_large, score_in_buckets  # most labels fit into memory
+        pass
 
         if are_large(labels):
             scale = Scale.parse(reading.scale) if isinstance(reading.scale, str) else reading.scale
@@ -161,8 +227,8 @@ def score(
         return study, scorer, kept
 
     if gold is not None:
-        from karat.estimate.gold_sample import Gold  # scores without gold labels need not wait for it
-        from karat.estimate.score import correct_scores
+        from karat.correction.corrected_scores import correct_scores
+        from karat.correction.gold_sample import Gold
 
         study, scorer, kept = against()
         lists = kept.all_runs(read_several(files))
@@ -242,7 +308,7 @@ def _on_cluster(
 
 def _tell(scores: Scores, form: options.Form, by_query: bool) -> None:
     def show() -> None:
-        from karat.cli.tables import print_scores  # rich takes a while to load, and JSON wants none of it
+        from karat.cli.results import print_scores
 
         print_scores(scores, by_query)
 

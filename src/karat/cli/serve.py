@@ -9,7 +9,7 @@ import click
 from karat.cli import options
 
 if TYPE_CHECKING:
-    from karat.store import Store
+    from karat.study.store import Store
 
 EXAMPLES = """\b
 Examples:
@@ -55,21 +55,20 @@ def serve(
     from pathlib import Path
     from urllib.parse import urlsplit
 
-    from karat.cli.lock import alone_serving
-    from karat.cli.study import opened_study
+    from karat.cli.open_study import alone_serving, opened_study
     from karat.errors import BadInput, MissingExtra
     from karat.formats.study_folder import read_study
-    from karat.study.elsewhere import remember
-    from karat.study.moving import left_in_folder
+    from karat.study.backup import left_in_folder
+    from karat.study.folders import remember
 
     try:
-        from karat.collect.addresses import here_only, public_address, served_at
-        from karat.collect.people import set_password
-        from karat.collect.references import references_to_nothing
-        from karat.collect.serving import Serving, run
-        from karat.collect.webhooks import SECRET, Webhooks, secret_of
-        from karat.store.database import file_of
-        from karat.store.people import lead_named
+        from karat.study.database import file_of
+        from karat.study.people import lead_named
+        from karat.web.addresses import here_only, public_address, served_at
+        from karat.web.server import Serving, run
+        from karat.web.sign_in import set_password
+        from karat.web.unknown_references import references_to_nothing
+        from karat.web.webhooks import SECRET, Webhooks, secret_of
     except ImportError:
         raise MissingExtra.named("collect", "karat serve") from None
 
@@ -120,7 +119,7 @@ def serve(
 
 def _invite(store: Store, name: str, address: str) -> str:
     """Invite a judge, and say the link; who has one keeps it."""
-    from karat.store.people import add_judge, judge_named
+    from karat.study.people import add_judge, judge_named
 
     if judge_named(store, name) is not None:
         return f"{name} was invited before and keeps the link; the lead's page makes a new one."

@@ -7,19 +7,19 @@ from typing import Any
 import click
 import polars as pl
 
-from karat import validity
+import karat as kt
 from karat.cli import options
 from karat.cli.inputs import Reading, runs_in
-from karat.cli.option_values import named
-from karat.cli.part import part
+from karat.cli.options import named
 from karat.cli.results import Tables
+from karat.cli.subcommand import part
 from karat.errors import BadInput
 from karat.formats import FORMATS, read_runs
 from karat.formats.open_files import File
 from karat.judges import add_features
 from karat.records import Result
 from karat.records.list_order import with_given_scores
-from karat.validity.training import Kind
+from karat.users.ranker_training import Kind
 
 EXAMPLES = """karat train crowd.csv pro.csv --runs bm25.run --feature wikipedia --documents docs.jsonl
 karat train labels.csv --features features.csv --set bm25=bm25 --set all=bm25,clicks --json
@@ -94,7 +94,7 @@ def train(
     wanted = named("--set", sets, _columns, expected="NAME=COLUMNS, as both=bm25,wikipedia")
     tables = dict[str, Result]()
     for kind in rankers:
-        found = validity.train(judged, table, feature_sets=wanted or None, ranker=kind, **asked)
+        found = kt.users.train(judged, table, feature_sets=wanted or None, ranker=kind, **asked)
         tables["Rankers" if kind == "trees" else "Linear rankers"] = found
         if found.weights.height:
             said = "What labels teach: the mean weight of each feature, and in how many parts it is above 0."

@@ -1,14 +1,12 @@
 """Which system wins?"""
 
-from karat.comparison.by_group import GroupComparison, by_group, groups_of
-from karat.comparison.comparer import Comparer, compare
+from karat.comparison.comparer import Comparer, compare, compare_scores
 from karat.comparison.comparison import Comparison
 from karat.comparison.gate import gate
-from karat.comparison.live import Live
-from karat.comparison.live_verdict import live_verdict
+from karat.comparison.live_verdict import Live, live_verdict
 from karat.comparison.many_measures import by_measure
-from karat.comparison.moved import moved
-from karat.comparison.scored import compare_scores
+from karat.comparison.query_deltas import moved
+from karat.comparison.query_groups import GroupComparison, by_group, groups_of
 
 __all__ = [
     "Comparer",

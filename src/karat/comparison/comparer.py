@@ -12,29 +12,66 @@ import polars as pl
 
 from karat.advice import advise
 from karat.comparison.comparison import Comparison
-from karat.comparison.decision import Decision, decide
-from karat.comparison.fairness import judge_by_kind
+from karat.comparison.interim import Look
 from karat.comparison.many_systems import inversion_bootstrap, plain_tests
-from karat.comparison.matrix import Matrix
-from karat.comparison.methods import method_rows, notes_on, of_all_gold
-from karat.comparison.peeking import Look
-from karat.comparison.prediction import with_prediction
-from karat.comparison.prepared import Prepared, error_model, one_measure
+from karat.comparison.methods import judge_by_kind, method_rows, notes_on, of_all_gold
+from karat.comparison.prepared import Matrix, Prepared, error_model, one_measure
 from karat.comparison.unjudged import Unjudged, difference_bounds
-from karat.comparison.verdict import describe_missing, with_missing
+from karat.comparison.verdict import Decision, decide, describe_missing, with_missing
+from karat.correction.calibration import Evidence
+from karat.correction.estimate import Estimate
+from karat.correction.estimators import WithGold
+from karat.correction.gold_sample import Gold
+from karat.correction.gold_uniformity import OUT_OF_REACH
 from karat.errors import BadInput
-from karat.estimate.estimate import Estimate
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_sample import Gold
-from karat.estimate.gold_uniformity import OUT_OF_REACH
-from karat.estimate.with_gold import WithGold
 from karat.labels import GOLD, split_gold
-from karat.labels.one_scale import is_out_of_reach, other_scale, out_of_reach_note, scale_difference
-from karat.measures import Profile, is_linear, profile_named
+from karat.labels.scale_check import is_out_of_reach, other_scale, out_of_reach_note, scale_difference
+from karat.measures import Profile, is_linear, parse_measure, profile_named
+from karat.measures.estimated_inputs import DRAWN, in_context, moved, prediction_covariance
+from karat.measures.scorer import Scorer
+from karat.measures.scores import Scores
 from karat.measures.topics import UserWeights
-from karat.records import Judgments, LabelsLike, RunsLike
-from karat.records.base import count
+from karat.records import Judgments, LabelsLike, Runs, RunsLike
 from karat.records.runs import headed_by, several
+from karat.records.table import count
+from karat.stats.arrays import Floats
+
+
+def with_prediction(estimate: Estimate, scorer: Scorer, lists: Sequence[Runs], matrix: Matrix) -> Estimate:
+    """The estimate with the error of predicted labels, where they were drawn anew, in its covariance.
+
+    What drawing anew does to both systems alike cancels in their difference, as the queries' chance does.
+    """
+    measures = in_context(scorer.measures)
+    if scorer.redrawn is None or not measures:
+        return estimate
+    name = str(measures[0])
+    scores = scorer.redrawn.scores(list(lists), measures, scorer.profile, scorer.complete)
+    queries = pl.DataFrame({"query": matrix.queries}).with_columns(
+        pl.Series(system, matrix.values[:, place]) for place, system in enumerate(matrix.systems)
+    )
+    long = queries.unpivot(index="query", variable_name="system", value_name=name)
+    off = moved(scores, long, name, matrix.systems)
+    more = prediction_covariance(off, scorer.redrawn.taught)
+    notes = (*estimate.notes, DRAWN.format(len(off)))
+    df = both_df(estimate.covariance, estimate.df, more, scorer.redrawn.df)
+    return replace(estimate, covariance=estimate.covariance + more, df=df, values=None, notes=notes)
+
+
+def both_df(one: Floats, df: Floats, other: Floats, other_df: float) -> Floats:
+    """The degrees of freedom of two errors together, for each pair of systems (Satterthwaite)."""
+    first, second = _variances(one), _variances(other)
+    below = first**2 / df + second**2 / other_df
+    return np.divide((first + second) ** 2, below, out=df.astype(np.float64), where=below > 0)
+
+
+def _variances(covariance: Floats) -> Floats:
+    """The variance of each difference of two systems; on the diagonal, of each system's own score."""
+    own = np.diag(covariance)
+    found: Floats = own[:, None] + own - 2 * covariance
+    np.fill_diagonal(found, own)
+    return found
+
 
 Method = Literal["auto", "plain", "inversion", "inversion-independent", "ppi"]
 METHODS = ("auto", "plain", "inversion", "inversion-independent", "ppi")
@@ -363,3 +400,78 @@ def _tests(
         again = inversion_bootstrap(found.pool, look.level, draws=min(draws, 2000), seed=seed)
         tests = pl.concat([tests, again])
     return tests
+
+
+def compare_scores(
+    scores: Scores,
+    measure: str | None = None,
+    *,
+    common_queries: bool = False,
+    allow_unjudged: bool = False,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Which of these systems is better by every query's score, labels taken as they were.
+
+    >>> found = [{"system": s, "query": f"q{i}", "P@1": float(s == "b" or i % 4 == 0)} for s in "ab" for i in range(20)]
+    >>> compare_scores(Scores.of_queries(pl.DataFrame(found), ["P@1"])).verdict
+    'better'
+
+    The measure is the first of the scores unless named. A query that one system has and another has not counts 0 for
+    the latter; with `common_queries` only those count that all have. `compare` does the same from labels and runs, and
+    knows what gold labels say.
+    """
+    name = scores.measures[0] if measure is None else measure
+    if name not in scores.measures:
+        raise BadInput.at(
+            "the comparison", expected=f"a measure of the scores ({', '.join(scores.measures)})", found=name
+        )
+    matrix, look = Matrix.of_scores(scores, name, common_queries=common_queries), Look(level, None)
+    unjudged = Unjudged.of(scores.coverage if name == scores.measures[0] else scores.coverage.clear())
+    refused = "" if allow_unjudged else unjudged.refusal
+    enough = len(matrix.queries) > 1 and not refused
+    score_range = _find_score_range(name)
+    plain = Estimate.of_values("plain", matrix.systems, matrix.values, score_range=score_range)
+    estimates = {"plain": plain} if enough else {}
+    why = "" if enough else f"the systems share {count(len(matrix.queries), 'query', 'queries')}, and 2 are needed"
+    why = refused or why
+    decision = decide(estimates.get("plain"), why, name, matrix, look, draws, seed)
+    values = pl.DataFrame({"query": matrix.queries} | dict(zip(matrix.systems, matrix.values.T, strict=True)))
+    return Comparison(
+        measure=name,
+        systems=matrix.systems,
+        methods=method_rows(estimates, look, "sample"),
+        verdict=decision.verdict,
+        method="plain",
+        reason=with_missing(decision.reason, describe_missing(matrix)),
+        winner=decision.winner,
+        pairs=decision.pairs,
+        ranks=decision.ranks,
+        by_query=values.clear() if refused else values,
+        judge=None,
+        tests=plain_tests(matrix, level, score_range=score_range, draws=draws, seed=seed)
+        if enough and len(matrix.systems) == 2
+        else None,
+        values=values if enough else None,
+        gold_queries=(),
+        level=level,
+        population="sample",
+        score_range=score_range,
+        seed=seed,
+        judged_queries=matrix.judged,
+        missing_queries=matrix.missing,
+        common_queries=matrix.common_queries,
+        unjudged=unjudged.shares,
+        unjudged_depth=unjudged.depth,
+        refusal="unjudged documents" if refused else None,
+        notes=matrix.notes,
+    )
+
+
+def _find_score_range(measure: str) -> tuple[float, float] | None:
+    """The range of a measure's scores; None for a name that karat does not know."""
+    try:
+        return parse_measure(measure).score_range
+    except BadInput:
+        return None

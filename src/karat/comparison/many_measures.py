@@ -12,9 +12,9 @@ from karat.comparison.comparison import Comparison
 from karat.comparison.many_systems import family_p
 from karat.comparison.verdict import IN_WORDS, missing_in, with_missing
 from karat.records import Result
-from karat.records.base import count
-from karat.records.chart import Differences
-from karat.stats.many import holm
+from karat.records.result import Differences
+from karat.records.table import count
+from karat.stats.multiple_testing import holm
 
 
 def by_measure(every: Sequence[Comparison]) -> Result:

@@ -7,15 +7,14 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from karat.comparison.matrix import Matrix
-from karat.comparison.peeking import Look
-from karat.estimate.estimate import Estimate
-from karat.estimate.inversion import inversion, resampled_scores
-from karat.estimate.pool import Pool
+from karat.comparison.interim import Look
+from karat.comparison.prepared import Matrix
+from karat.correction.estimate import Estimate
+from karat.correction.inversion import inversion, resampled_scores
+from karat.correction.pool import Pool
 from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.many import benjamini_hochberg, holm
-from karat.stats.permutation import max_t, sign_flip
-from karat.stats.rank_intervals import rank_intervals
+from karat.stats.multiple_testing import benjamini_hochberg, holm
+from karat.stats.permutation_tests import max_t, rank_intervals, sign_flip
 
 #: Scores that differ by less are equal but for rounding.
 EQUAL = 1e-12

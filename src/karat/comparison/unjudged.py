@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from karat.advice import advise
-from karat.comparison.matrix import Matrix
-from karat.estimate.pool import shown
+from karat.comparison.prepared import Matrix
+from karat.correction.pool import shown
+from karat.measures.label_coverage import REFUSE_SHARE, WARN_GAP, WARN_SHARE, as_percent, in_percent, is_above
+from karat.measures.scorer import Scorer
 from karat.records import Runs
 from karat.records.number_format import decimals
 from karat.records.result import VerdictWarning
 from karat.records.runs import each_system, together
-from karat.scoring import Scorer
-from karat.scoring.label_coverage import REFUSE_SHARE, WARN_GAP, WARN_SHARE, as_percent, in_percent, is_above
 from karat.stats.arrays import Floats
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karat.context.page_pairs import MOST_GRADES, PAIR, Graded
+from karat.context.document_pairs import MOST_GRADES, PAIR, Graded
 from karat.records import Documents, Runs
-from karat.records.addresses import SITE
-from karat.records.base import count
+from karat.records.documents import SITE
 from karat.records.runs import ranked
+from karat.records.table import count
 from karat.stats.arrays import Floats
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from karat.advice import advise
-from karat.engines import places
-from karat.engines.places import ENV, PLACE, Values
-from karat.engines.secrets import parse_headers
+from karat.engines import templates as places
+from karat.engines.credentials import parse_headers
+from karat.engines.templates import ENV, PLACE, Values
 from karat.errors import BadInput
 from karat.formats.open_files import File
+from karat.formats.read_errors import parse_toml
 
 #: So long a request no engine takes; it is made anew for every query.
 MOST_TEMPLATE = 1_000_000
@@ -206,3 +207,51 @@ def _check_address(url: str) -> None:
             found=f"{ascii(url) if '@' not in url else 'another form'}{there}",
             remedy=hint,
         )
+
+
+#: What may stand for a name that is no text.
+_KINDS: dict[str, tuple[type, ...]] = {"headers": (dict,), "columns": (dict,), "template": (str, dict)}
+
+
+def read_engines(path: str | PathLike[str]) -> list[Engine]:
+    """The engines in a file; templates and SQL are named as seen from the file.
+
+    [bm25]
+    url = "http://localhost:9200/docs/_search"
+    template = "bm25.json"
+
+    [hybrid]
+    url = "https://search.example.com/v2?q={{query}}&n={{depth}}"
+    headers = { Authorization = "Bearer env:SEARCH_TOKEN" }
+    columns = { doc = "sku", title = "name" }
+    """
+    file = File(str(path))
+    parts = parse_toml(file.text, file.name)
+    if not parts:
+        raise BadInput.at(file.name, expected="a part [NAME] for each engine", found="none")
+    return [_engine(file.name, name, part, Path(path).parent) for name, part in parts.items()]
+
+
+def _engine(place: str, name: str, part: Any, folder: Path) -> Engine:
+    where = f"{place}, [{name}]"
+    known = [one.name for one in fields(Engine) if one.name != "system"]
+    if not isinstance(part, Mapping):
+        raise BadInput.at(place, expected="a part [NAME] for each engine", found=f'"{name}" outside of one')
+    strange = [key for key in part if key not in known]
+    if strange:
+        raise BadInput.at(where, expected=", ".join(known), found=", ".join(strange))
+    if "url" not in part:
+        raise BadInput.at(where, expected="url", found="none")
+    made = dict(part)
+    for key, value in part.items():
+        kinds = _KINDS.get(key, (str,))
+        flat = key == "template" or not isinstance(value, dict) or all(isinstance(one, str) for one in value.values())
+        if not isinstance(value, kinds) or not flat:
+            raise BadInput.at(
+                f"{where}, {key}", expected="texts by name" if dict in kinds else "a text", found=str(value)
+            )
+        if key in ("template", "sql") and isinstance(value, str) and not is_text(value):
+            made[key] = str(folder / value)
+    if part.get("request", "GET") not in ("GET", "POST"):
+        raise BadInput.at(f"{where}, request", expected="GET or POST", found=str(part["request"]))
+    return Engine(system=name, **made)

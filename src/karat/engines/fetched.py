@@ -11,10 +11,10 @@ import polars as pl
 
 from karat.advice import advise
 from karat.engines.hits import Hits
-from karat.engines.kept_answers import Answer
+from karat.engines.response_cache import Answer
 from karat.records import Documents, Runs
-from karat.records.base import count
 from karat.records.result import Caution, Result
+from karat.records.table import count
 
 #: So many queries are named; the others are counted.
 MOST_NAMED = 5

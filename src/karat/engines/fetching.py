@@ -9,21 +9,18 @@ from typing import Any, Literal
 import polars as pl
 
 from karat.advice import advise
-from karat.engines.client import HttpClient, Manners
-from karat.engines.engine import Engine
-from karat.engines.engines_file import read_engines
+from karat.engines.client import FIRST, HttpClient, Manners
+from karat.engines.engine import Engine, read_engines
 from karat.engines.fetched import Fetched, Outcomes, fetched
 from karat.engines.hits import NoHits
-from karat.engines.kept_answers import KeptAnswers
-from karat.engines.pages import FIRST
-from karat.engines.places import Values
+from karat.engines.http_calls import Stopped, done, each
+from karat.engines.response_cache import KeptAnswers
 from karat.engines.sql import SqlClient
+from karat.engines.templates import Values
 from karat.errors import BadInput
-from karat.http.calling import Stopped
-from karat.http.workers import done, each
 from karat.records import PathLike as AnyPath
 from karat.records import Queries
-from karat.records.base import count
+from karat.records.table import count
 
 #: So many queries in a row without an answer, each tried as often as it may be: something is wrong with all.
 MOST_IN_A_ROW = 16

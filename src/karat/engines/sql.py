@@ -14,10 +14,10 @@ from karat.advice import advise
 from karat.engines.client import Manners
 from karat.engines.engine import Engine
 from karat.engines.hits import Hits, NoHits, read_hits
-from karat.engines.kept_answers import Answer, KeptAnswers
-from karat.engines.places import PLACE, Values
+from karat.engines.rate_limit import Pace
+from karat.engines.response_cache import Answer, KeptAnswers
+from karat.engines.templates import PLACE, Values
 from karat.errors import BadInput, MissingExtra
-from karat.http.pace import Pace
 
 if TYPE_CHECKING:
     import psycopg

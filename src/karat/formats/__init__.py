@@ -1,7 +1,7 @@
 """Files: TREC's, CSV, JSON lines, Parquet and Quepid's, in and out, plain or packed."""
 
-from karat.formats.confusion import read_confusion
-from karat.formats.format import FORMATS, register_format
+from karat.formats.format_registry import FORMATS, register_format
+from karat.formats.karat_tables import read_confusion
 from karat.formats.read import (
     read_clicks,
     read_comments,

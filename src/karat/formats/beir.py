@@ -9,8 +9,8 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import read_csv
-from karat.formats.format import Format, Narrow, Rows, add_format
-from karat.formats.jsonl import is_json, read_jsonl, write_jsonl
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
+from karat.formats.json_files import is_json, read_jsonl, write_jsonl
 from karat.formats.open_files import File
 from karat.records import Documents, Judgments, Queries
 

@@ -14,16 +14,15 @@ from pathlib import Path
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.batches import ROWS, one_ahead
 from karat.formats.click_events import EVENTS, Told, is_events, log_of_part
-from karat.formats.format import Format, Rows, format_of
+from karat.formats.column_mapping import headers_of, said_of
+from karat.formats.decompression import PACKED
+from karat.formats.format_registry import Format, Rows, format_of
 from karat.formats.open_files import File
-from karat.formats.parquet_rows import collect_rows, count_rows, read_names, read_slice
-from karat.formats.piles import UNPACKED
+from karat.formats.parquet import collect_rows, count_rows, read_names, read_slice
+from karat.formats.partitions import LINES, UNPACKED, counted_from, whole_lines
 from karat.formats.read import read_clicks
-from karat.formats.said_columns import headers_of, said_of
-from karat.formats.unpacking import PACKED
-from karat.formats.whole_lines import LINES, counted_from, whole_lines
+from karat.formats.run_batches import ROWS, one_ahead
 from karat.records import ClickLog, Clicks, PathLike, Source
 
 #: Logs of so many rows are read at once.
@@ -77,7 +76,7 @@ def _is_log(file: File, format: Format) -> bool:
 
 def _dealt_by(file: File, format: Format) -> str | None:
     """The column that has a session for each event of a large file, if its sessions can be looked at one by one."""
-    from karat.formats.ubi import is_ubi_table  # formats are asked in the order in which they are loaded
+    from karat.formats.opensearch import is_ubi_table
 
     if format.name != "parquet" or not file.on_disk or _about(file, format) <= FEW:
         return None

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import Source, names
-from karat.records.base import count
+from karat.records import Source
+from karat.records import column_names as names
 from karat.records.clicks import IMPRESSION, TEAM, ClickLog
 from karat.records.schema import Column, Schema
+from karat.records.table import count
 
 #: What events are called that say a result was shown, and that it was clicked, in small letters.
 SHOWN = ("impression", "impressions", "view", "shown", "display", "result_impression")

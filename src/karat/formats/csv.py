@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.format import Format, Rows, add_format
+from karat.formats.decompression import most_bytes
+from karat.formats.format_registry import Format, Rows, add_format
 from karat.formats.open_files import File
-from karat.formats.parse_errors import blame_csv
-from karat.formats.unpacking import most_bytes
+from karat.formats.read_errors import blame_csv
 from karat.records import Runs, Source
 from karat.records.schema import Schema
 

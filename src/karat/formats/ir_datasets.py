@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput, MissingExtra
-from karat.formats.format import Format, Narrow, Rows, add_format
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
 from karat.formats.open_files import NO_FILES, File
 from karat.records import Judgments, Queries, Runs, Scale, Source
 

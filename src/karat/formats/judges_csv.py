@@ -13,13 +13,13 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import names_of, read_csv, separator_of
-from karat.formats.format import Format, Narrow, add_format
+from karat.formats.format_registry import Format, Narrow, add_format
 from karat.formats.open_files import File
 from karat.records import Judgments, Scale, Source
-from karat.records.base import count
-from karat.records.column import plain
+from karat.records.column_names import LABEL
 from karat.records.judgments import OF_CLICKS
-from karat.records.names import LABEL
+from karat.records.schema import plain
+from karat.records.table import count
 
 #: How Quepid's export begins, and what a grade may be in a table that another tool or a person made.
 QUEPID = ["query", "docid"]

@@ -12,14 +12,13 @@ from typing import Any
 
 import polars as pl
 
-from karat.formats.batches import ROWS, one_ahead
-from karat.formats.format import Format, Rows, format_of
+from karat.formats.column_mapping import said_of
+from karat.formats.format_registry import Format, Rows, format_of
 from karat.formats.open_files import File
-from karat.formats.parquet_rows import count_rows, read_slice
-from karat.formats.piles import Piles, bytes_of
-from karat.formats.said_columns import said_of
-from karat.formats.whole_lines import LINES, counted_from, whole_lines
-from karat.labels.facts import tally, together
+from karat.formats.parquet import count_rows, read_slice
+from karat.formats.partitions import LINES, Piles, bytes_of, counted_from, whole_lines
+from karat.formats.run_batches import ROWS, one_ahead
+from karat.labels.label_table import tally, together
 from karat.labels.selection import ALTERED
 from karat.records import Judgments, Scale, Source
 

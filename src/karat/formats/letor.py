@@ -13,11 +13,11 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import refuse_empty
-from karat.formats.format import Format, Narrow, add_format
+from karat.formats.format_registry import Format, Narrow, add_format
 from karat.formats.open_files import File
 from karat.formats.trec import plain_number
 from karat.records import Judgments, Scale, Source
-from karat.records.base import count
+from karat.records.table import count
 
 LINE = re.compile(rb"^\s*[+-]?\d+(\.\d+)?\s+qid:\S+(\s|$)")
 PARTS = r"^(?<label>\S+)\s+qid:(?<query>\S+)(?<features>(?:\s+\d+:\S+)*)\s*(?:#\s*(?<comment>.*))?$"

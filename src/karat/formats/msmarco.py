@@ -9,12 +9,12 @@ import polars as pl
 
 from karat.advice import advise
 from karat.errors import AmbiguousFile
-from karat.formats.columns import read_columns
 from karat.formats.csv import refuse_empty
-from karat.formats.format import Format, Narrow, Rows, add_format
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
 from karat.formats.open_files import File
+from karat.formats.whitespace_columns import read_columns
 from karat.records import Documents, Queries, Runs, Source
-from karat.records.names import DOC, QUERY_OF_QUERIES
+from karat.records.column_names import DOC, QUERY_OF_QUERIES
 
 RUN = ["query", "doc", "rank"]
 #: What names of files say of texts.

@@ -13,12 +13,11 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.format import Format, Narrow, Rows, add_format
-from karat.formats.json_text import load_objects, objects, shown
-from karat.formats.jsonl import is_json
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
+from karat.formats.json_files import is_json, load_objects, objects, shown
 from karat.formats.open_files import File
 from karat.records import Judgments, Queries, Runs, Scale, Source
-from karat.records.base import count
+from karat.records.table import count
 
 GRADES = {"support": 2.0, "partial_support": 1.0, "not_support": 0.0}
 #: What stands where the model gave no assignment.

@@ -12,8 +12,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from karat.errors import BadInput
-from karat.formats.put_in_place import put_in_place
-from karat.formats.unpacking import PACKED, head_of, read_stream, unpacked, unpacked_parts
+from karat.formats.atomic_write import put_in_place
+from karat.formats.decompression import PACKED, head_of, read_stream, unpacked, unpacked_parts
 
 #: Endings of packed files, before which the ending stands that tells the format.
 ENDINGS = (".gz", ".zst", ".lz4")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from karat.formats.columns import first_line, read_columns
-from karat.formats.format import Format, Narrow, Rows, add_format
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
 from karat.formats.open_files import File
+from karat.formats.whitespace_columns import first_line, read_columns
 from karat.labels.document_order import grades_of_preferences
 from karat.records import Judgments, Preferences, Scale, Source
 

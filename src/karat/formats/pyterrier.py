@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from karat.formats.csv import read_csv, whole_labels
-from karat.formats.format import Format, Narrow, add_format
+from karat.formats.format_registry import Format, Narrow, add_format
 from karat.records import Documents, Judgments, Queries, Runs
 from karat.records.runs import ranked
 

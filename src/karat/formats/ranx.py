@@ -11,11 +11,11 @@ import polars as pl
 
 from karat.advice import advise
 from karat.errors import AmbiguousFile, BadInput, MissingExtra
-from karat.formats.format import Format, Narrow, Rows, add_format
-from karat.formats.json_text import load_json, shown
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
+from karat.formats.json_files import load_json, shown
 from karat.formats.open_files import File
 from karat.records import Judgments, Runs, Scale, Source
-from karat.records.base import from_nested
+from karat.records.table import from_nested
 
 _TEXT = rb'"(?:[^"\\]|\\.)*"'
 #: An object whose first value is an object whose first value is a number; both may be empty.

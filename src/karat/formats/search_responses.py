@@ -17,13 +17,12 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.formats.csv import read_csv
-from karat.formats.format import Format, Narrow, add_format
-from karat.formats.json_text import load_json, load_line, objects, shown
-from karat.formats.jsonl import is_json, read_jsonl
+from karat.formats.format_registry import Format, Narrow, add_format
+from karat.formats.json_files import is_json, load_json, load_line, objects, read_jsonl, shown
 from karat.formats.open_files import File
 from karat.records import Queries, Runs, Source
-from karat.records.base import count
-from karat.records.names import QUERY
+from karat.records.column_names import QUERY
+from karat.records.table import count
 
 RESPONSES = "responses of _search or _msearch"
 #: Where a response stands beside its query.

@@ -9,20 +9,30 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.put_in_place import put_in_place
+from karat.formats.atomic_write import put_in_place
+from karat.formats.karat_tables import TaskTable, read_tasks
 from karat.formats.read import read_documents, read_queries, read_runs, read_subtopics
-from karat.formats.tasks import TaskTable, read_tasks
-from karat.formats.toml import parse_toml
+from karat.formats.read_errors import parse_toml
 from karat.records import Documents, PathLike, Queries, Runs, Source
-from karat.records.design import SNIPPET_QUESTION, Aspect, Compared, Platform, Rules, SnippetFirst, StudyDesign, Webhook
 from karat.records.runs import ranked
 from karat.records.scale import Level, Scale
+from karat.records.study_design import (
+    SNIPPET_QUESTION,
+    Aspect,
+    Compared,
+    Platform,
+    Rules,
+    SnippetFirst,
+    StudyDesign,
+    Webhook,
+)
 
 #: The files of a folder by what they hold, in the order in which they are looked for.
 FILES = {
@@ -320,3 +330,29 @@ def keep_id(folder: Path, study_id: str) -> None:
     line = f"id = {json.dumps(study_id, ensure_ascii=False)}\n"
     empty = re.compile(r"""^[ \t]*id[ \t]*=[ \t]*(?:""|'')[^\n]*\n?""", re.MULTILINE)
     put_in_place(file, (line + empty.sub("", text, count=1)).encode())
+
+
+EXAMPLE_FILES = ("study.toml", "queries.csv", "documents.jsonl", "tasks.csv", "runs/plain.run", "runs/better.run")
+
+
+def write_example(
+    folder: str, *, title: str = "An example study", empty: bool = False, depth: int | None = None
+) -> list[str]:
+    """Write the files of a study into a folder; returns their names. What is there is never overwritten."""
+    place, example = Path(folder), files("karat.formats") / "example_study"
+    names = list(EXAMPLE_FILES[:1] if empty else EXAMPLE_FILES)
+    there = [name for name in names if (place / name).exists()]
+    if there:
+        raise BadInput.at(folder, expected="a new folder", found=", ".join(there), remedy="choose another one")
+    quoted = title.replace("\\", "\\\\").replace('"', '\\"')
+    try:
+        for name in names:
+            content = (example / name).read_text(encoding="utf-8")
+            if name == "study.toml":
+                content = content.replace("{id}", new_id()).replace("{title}", quoted)
+                content = content if depth is None else content.replace("# depth = 10", f"depth = {depth}")
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            put_in_place(place / name, content.encode())
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written ({error.strerror})") from None
+    return names

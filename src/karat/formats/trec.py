@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.columns import first_line, read_columns
 from karat.formats.csv import MOST_WHOLE, read_csv
-from karat.formats.format import Format, Narrow, Rows, add_format
+from karat.formats.format_registry import Format, Narrow, Rows, add_format
 from karat.formats.open_files import File
+from karat.formats.whitespace_columns import first_line, read_columns
 from karat.records import Judgments, Runs, Scale
 
 QRELS = ["query", "subtopic", "doc", "label"]

@@ -13,12 +13,11 @@ from typing import Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.formats.format import Format, Narrow, add_format
-from karat.formats.json_text import check_lines, load_line
-from karat.formats.jsonl import is_json, read_jsonl
+from karat.formats.format_registry import Format, Narrow, add_format
+from karat.formats.json_files import check_lines, is_json, load_line, read_jsonl
 from karat.formats.open_files import NEWLINE, File
 from karat.records import Judgments, Scale, Source
-from karat.records.base import count
+from karat.records.table import count
 
 #: Names under which a tool around UMBRELA may have put the ids.
 QUERY_IDS, DOC_IDS = ("qid", "query_id"), ("docid", "doc_id", "pid", "passage_id")

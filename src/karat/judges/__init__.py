@@ -3,55 +3,43 @@
 from karat.judges.agreement import agreement
 from karat.judges.agreement_tests import agreement_tests
 from karat.judges.bias import find_bias
-from karat.judges.click_models import ClickLabels, click_labels_by_rank
-from karat.judges.clicks import against_clicks
-from karat.judges.combined import combined_weights
+from karat.judges.combined_levels import combined_weights
 from karat.judges.conditions import disagreement_by, resampled_p
 from karat.judges.consistency import consistency, overlap
 from karat.judges.dawid_skene import dawid_skene
-from karat.judges.dimensions import (
-    aspect_coverage,
-    aspect_distribution,
-    change_correlation,
-    grade_change,
-    mean_change,
-    overall_correlation,
-    predict_overall,
-    setting_agreement,
-)
 from karat.judges.disagreement import Disagreement, disagreement
 from karat.judges.distribution import distribution, distribution_tests
-from karat.judges.document_gains import DocumentGains, combined_gains, document_gains, soft_relevance, user_gains
+from karat.judges.document_gains import (
+    DocumentGains,
+    combined_gains,
+    document_gains,
+    one_users_weights,
+    random_user,
+    soft_relevance,
+    user_gains,
+)
 from karat.judges.em import Answers, Errors, Fit, fit_em, tally
-from karat.judges.error_model import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
+from karat.judges.error_models import MODELS, ErrorModel, described, majority_posterior, one_coin, register_error_model
 from karat.judges.features import FEATURES, add_features
 from karat.judges.gold_errors import against_gold, error_distribution, gold_regression
 from karat.judges.judge_table import judge_table
-from karat.judges.most_clicked import most_clicked
 from karat.judges.opinions import opinions
 from karat.judges.order_effects import order_effects
-from karat.judges.ordinal import ordinal
-from karat.judges.random_user import one_users_weights, random_user
+from karat.judges.ordinal_model import ordinal
 
 __all__ = [
     "FEATURES",
     "MODELS",
     "Answers",
-    "ClickLabels",
     "Disagreement",
     "DocumentGains",
     "ErrorModel",
     "Errors",
     "Fit",
     "add_features",
-    "against_clicks",
     "against_gold",
     "agreement",
     "agreement_tests",
-    "aspect_coverage",
-    "aspect_distribution",
-    "change_correlation",
-    "click_labels_by_rank",
     "combined_gains",
     "combined_weights",
     "consistency",
@@ -66,23 +54,17 @@ __all__ = [
     "find_bias",
     "fit_em",
     "gold_regression",
-    "grade_change",
     "judge_table",
     "majority_posterior",
-    "mean_change",
-    "most_clicked",
     "one_coin",
     "one_users_weights",
     "opinions",
     "order_effects",
     "ordinal",
-    "overall_correlation",
     "overlap",
-    "predict_overall",
     "random_user",
     "register_error_model",
     "resampled_p",
-    "setting_agreement",
     "soft_relevance",
     "tally",
     "user_gains",

@@ -11,18 +11,16 @@ import polars as pl
 
 from karat.errors import BadInput, KaratError, Undefined
 from karat.judges.agreement import population, table_of, told_by
-from karat.judges.agreement_figures import FIGURES
-from karat.judges.left_out import LeftOut, all_left_out
-from karat.judges.population import Judges
-from karat.judges.sums import By, Sums, overall_name
+from karat.judges.agreement_sums import FIGURES, By, Sums, overall_name
+from karat.judges.jackknife import Judges, LeftOut, all_left_out
 from karat.labels import GOLD, Panel
 from karat.records import LabelsLike, Result
-from karat.records.base import count
+from karat.records.table import count
 from karat.stats import FEWEST, Resampling
 from karat.stats.arrays import Floats
 from karat.stats.bootstrap import check_level
-from karat.stats.correction import half_width, two_sided
-from karat.stats.many import holm
+from karat.stats.multiple_testing import holm
+from karat.stats.rogan_gladen import half_width, two_sided
 
 #: More values than these make more comparisons than anybody reads.
 MOST_VALUES = 10

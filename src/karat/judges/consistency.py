@@ -6,16 +6,15 @@ import numpy as np
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges.level_counts import level_of, levels_of, top_level_notes, used, with_names
+from karat.judges.level_votes import level_of, levels_of, top_level_notes, used, with_names
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.records import LabelsLike, Result
-from karat.records.base import count
-from karat.records.chart import Histograms
+from karat.records.result import Histograms
+from karat.records.table import count
 from karat.stats import Resampling, ratio, ratio_intervals, totals
-from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.distinct import distinct
-from karat.stats.kappas import label_counts
+from karat.stats.agreement_coefficients import label_counts
+from karat.stats.arrays import Bools, Floats, Ints, distinct
 
 #: A difference that is rounding.
 NOTHING = 1e-12

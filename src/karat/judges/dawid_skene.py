@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat.judges.em import FLOOR, Answers, Errors, check, fit_em, tally
-from karat.judges.error_model import ErrorModel, able_to_learn, described, register_error_model
+from karat.judges.error_models import ErrorModel, able_to_learn, described, register_error_model
 from karat.stats.arrays import Floats
 
 

@@ -9,19 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from karat.judges.population import Judges
+from karat.judges.jackknife import Judges
 from karat.judges.slices import NOTHING, called, cells, grade_shares, listed, looked_at, ordered, sentence
 from karat.labels import ALL, Panel
 from karat.records import LabelsLike, Result
-from karat.records.base import count
 from karat.records.number_format import percent
+from karat.records.table import count
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
-from karat.stats.correction import half_width, two_sided
-from karat.stats.many import benjamini_hochberg, holm
-from karat.stats.rank_sum import ordinal_test
-from karat.stats.regression import clustered_ols
-from karat.stats.two_way import Variance, variance_of_difference
+from karat.stats.cluster_robust import Variance, clustered_ols, variance_of_difference
+from karat.stats.hypothesis_tests import ordinal_test
+from karat.stats.multiple_testing import benjamini_hochberg, holm
+from karat.stats.rogan_gladen import half_width, two_sided
 
 #: What is shown of the shares and of the tests.
 SHARES = ("group", "feature", "value", "grade", "n", "share")

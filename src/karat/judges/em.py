@@ -8,21 +8,209 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 
-from karat.judges.layout import Layout
-from karat.judges.steps import Errors as Errors
-from karat.judges.steps import Fit as Fit
-from karat.judges.steps import check as check
-from karat.judges.steps import fit_steps, squares, stride_of
+from karat.errors import BadInput
 from karat.labels import Panel
 from karat.labels.panel import numbered
 from karat.stats import totals
-from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.distinct import distinct
+from karat.stats.arrays import Bools, Floats, Ints, distinct
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+#: Steps before any short cut is tried, so that the fit ends where plain steps would have ended.
+PLAIN_STEPS = 20
+#: By how much the log-likelihood may fall in a short cut; smoothed fits end beside its top, so it must be able to.
+SLACK = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """What judges do: the share of each true grade, and P(label | true grade) of each judge.
+
+    `confusion` is true grades x labels x judges.
+    """
+
+    prior: Floats
+    confusion: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Where a fit ended: P(true grade) of each item (grades x items), the judges' errors, and whether it settled."""
+
+    posterior: Floats
+    errors: Errors
+    log_likelihood: float
+    iterations: int
+    converged: bool
+
+
+#: Where a fit stands: the probabilities of the true grades, here or spread over a cluster.
+State = TypeVar("State")
+
+
+class Steps(Protocol[State]):
+    """How a fit goes on."""
+
+    def first(self) -> State:
+        """Where it begins."""
+        ...
+
+    def step(self, state: State) -> tuple[State, float]:
+        """The next state, and the log-likelihood of the errors that lead to it."""
+        ...
+
+    def moved(self, state: State, before: State) -> float:
+        """The largest change of a probability."""
+        ...
+
+    def stride(self, start: State, first: State, second: State) -> float:
+        """How much further than these two steps a third may go: the length of the first by how much they bend."""
+        ...
+
+    def beyond(self, start: State, first: State, second: State, stride: float) -> State:
+        """The state so far along the way of these two steps."""
+        ...
+
+    def ended(self, state: State, steps: int, converged: bool) -> Fit:
+        """The fit that ends here."""
+        ...
+
+
+def fit_steps(way: Steps[State], max_iterations: int, tolerance: float, accelerate: bool) -> Fit:
+    """Step by step until nothing moves.
+
+    Plain steps shrink slowly on real labels (the last hundred documents of a crowd take a thousand steps). After
+    the first of them, two steps show the direction and a third goes further along it; what lies there is kept unless
+    it is clearly less likely than the second step.
+
+    Reference: Varadhan and Roland, Simple and Globally Convergent Methods for Accelerating the Convergence of Any EM
+    Algorithm (Scandinavian Journal of Statistics 2008), scheme S3.
+    """
+    check(max_iterations=max_iterations, tolerance=tolerance)
+    state, steps, moved = way.first(), 0, np.inf
+    while steps < max_iterations and moved > tolerance:
+        start = state
+        state, _ = way.step(start)
+        steps += 1
+        moved = way.moved(state, start)
+        if moved <= tolerance or not accelerate or steps < PLAIN_STEPS or steps + 2 > max_iterations:
+            continue
+        first = state
+        state, reached = way.step(first)
+        steps += 1
+        moved = way.moved(state, first)
+        stride = way.stride(start, first, state)
+        if stride <= 1 or moved <= tolerance:
+            continue
+        beyond, gained = way.step(way.beyond(start, first, state, stride))
+        steps += 1
+        if gained >= reached - SLACK:
+            # How far it moved is known only after the next plain step.
+            state, moved = beyond, np.inf
+    return way.ended(state, steps, moved <= tolerance)
+
+
+def squares(start: Floats, first: Floats, second: Floats) -> tuple[float, float]:
+    """The squared length of the first step, and of how the second differs from it."""
+    ahead = first - start
+    return float(np.square(ahead).sum()), float(np.square(second - first - ahead).sum())
+
+
+def stride_of(ahead: float, bend: float) -> float:
+    """How far to go, from these squares."""
+    return float(np.sqrt(ahead / bend)) if bend > 0 else 1.0
+
+
+def check(*, max_iterations: int = 1, tolerance: float = 1.0, smoothing: float = 0.0) -> None:
+    """Whether these settings make sense."""
+    if not isinstance(max_iterations, int) or max_iterations < 1:
+        raise BadInput.at("max_iterations", expected="a whole number of at least 1", found=str(max_iterations))
+    if not 0 <= tolerance < np.inf:
+        raise BadInput.at("the tolerance", expected="a small number such as 1e-6", found=str(tolerance))
+    if not 0 <= smoothing < np.inf:
+        raise BadInput.at("the smoothing", expected="a number of labels, 0 or more", found=str(smoothing))
+
+
+class Layout:
+    """Labels that stand item by item, most labelled items first: `judge` gave `grade` to `item`, all by number."""
+
+    item: Ints
+    judge: Ints
+    grade: Ints
+    #: The number of each item's true grade, -1 where it is not known.
+    known: Ints
+
+    @property
+    def levels(self) -> int:
+        """How many grades there are."""
+        raise NotImplementedError
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return len(self.known)
+
+    @property
+    def n_judges(self) -> int:
+        """How many judges there are."""
+        raise NotImplementedError
+
+    @cached_property
+    def per_item(self) -> Floats:
+        """How many labels of each grade each item has: grades x items."""
+        cells = self.grade * self.n_items + self.item
+        return totals(cells, np.ones(len(cells)), self.levels * self.n_items).reshape(self.levels, -1)
+
+    @cached_property
+    def cell(self) -> Ints:
+        """The number of each label's grade and judge together."""
+        return self.grade * self.n_judges + self.judge
+
+    @cached_property
+    def table(self) -> csr_matrix[Any]:
+        """Items x cells as a sparse matrix of ones."""
+        from scipy.sparse import csr_matrix
+
+        ends = np.append(0, np.cumsum(self.sizes)).astype(np.int32)
+        shape = (self.n_items, self.levels * self.n_judges)
+        return csr_matrix((np.ones(len(self.cell)), self.cell.astype(np.int32), ends), shape=shape)
+
+    @cached_property
+    def turned(self) -> csr_matrix[Any]:
+        """Cells x items."""
+        return self.table.T.tocsr()
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many labels each item has; the most first."""
+        return np.bincount(self.item, minlength=self.n_items)
+
+    @cached_property
+    def rounds(self) -> list[Ints]:
+        """The cells of the first label of each item, then of the second of those that have two, and so on."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        more = [np.count_nonzero(self.sizes > done) for done in range(int(self.sizes[0]))]
+        return [self.cell[starts[:items] + done] for done, items in enumerate(more)]
+
+    def shares(self) -> Floats:
+        """How the labels of each item are spread, grades x items; all on the true grade where it is known."""
+        return self.clamped(self.per_item / self.per_item.sum(axis=0))
+
+    def clamped(self, posterior: Floats) -> Floats:
+        """The same probabilities, certain where the grade is known; changes them in place."""
+        known = np.flatnonzero(self.known >= 0)
+        posterior[:, known] = 0.0
+        posterior[self.known[known], known] = 1.0
+        return posterior
+
 
 #: An expected count is never below this, so that no logarithm is infinite.
 FLOOR = 1e-10

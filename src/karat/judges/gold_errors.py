@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.population import Judges
+from karat.judges.jackknife import Judges
 from karat.judges.slices import called, cell_means, cells, does, grade_shares, listed, looked_at, sentence
 from karat.labels import ALL, Panel
 from karat.records import LabelsLike, Result
-from karat.records.base import count
 from karat.records.number_format import percent
+from karat.records.table import count
 from karat.stats import FEWEST
 from karat.stats.arrays import Floats
-from karat.stats.regression import clustered_ols
+from karat.stats.cluster_robust import clustered_ols
 
 Target = Literal["error", "label", "gold"]
 

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
-from karat.judges.level_counts import levels_of, with_names
+from karat.judges.level_votes import levels_of, with_names
 from karat.labels import Panel
 from karat.records import LabelsLike, Result
-from karat.records.base import count
-from karat.records.chart import Grid
+from karat.records.result import Grid
+from karat.records.table import count
 
 #: More documents than these do not fit beside each other.
 MOST_DRAWN = 16

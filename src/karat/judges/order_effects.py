@@ -9,14 +9,14 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.labels import ALL, GOLD
-from karat.labels.gathered import gathered
+from karat.labels.label_table import gathered
 from karat.records import LabelsLike, Result
-from karat.records.base import count
 from karat.records.number_format import interval_said
+from karat.records.table import count
 from karat.stats import FEWEST
-from karat.stats.many import holm
-from karat.stats.regression import clustered_ols
-from karat.stats.totals import centred
+from karat.stats.arrays import centred
+from karat.stats.cluster_robust import clustered_ols
+from karat.stats.multiple_testing import holm
 
 #: What may move a label, by its column: what a change is of, and how a sentence says it.
 EFFECTS = {

@@ -14,11 +14,10 @@ from karat.errors import BadInput, Undefined
 from karat.judges.slices import errors_of, labels_of, sliced
 from karat.labels import GOLD, Panel
 from karat.records import Judgments
-from karat.records.names import OF_ANSWERS_OF_LLMS
+from karat.records.column_names import OF_ANSWERS_OF_LLMS
 from karat.stats import totals
-from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.regression import clustered_ols
-from karat.stats.totals import variance_components
+from karat.stats.arrays import Bools, Floats, Ints, variance_components
+from karat.stats.cluster_robust import clustered_ols
 
 #: What differs on a slice: how far labels are off and in which direction, or how often they are right.
 Kind = Literal["bias", "noise"]

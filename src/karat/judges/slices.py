@@ -11,17 +11,17 @@ import polars as pl
 
 from karat.errors import BadInput, Undefined
 from karat.judges.features import FEATURES
-from karat.judges.population import Judges, sampled_groups
+from karat.judges.jackknife import Judges, sampled_groups
 from karat.labels import ALL, Panel
 from karat.labels.panel import MOST_GRADES
 from karat.records import Judgments, LabelsLike
-from karat.records.base import count
 from karat.records.scale import refuse_many_grades
+from karat.records.table import count
 from karat.stats import FEWEST, check_level
 from karat.stats.arrays import Floats
-from karat.stats.correction import half_width, wilson
-from karat.stats.johnson import johnson_ends, third_moments
-from karat.stats.two_way import variance_of_means
+from karat.stats.cluster_robust import variance_of_means
+from karat.stats.rogan_gladen import half_width, wilson
+from karat.stats.student_t import johnson_ends, third_moments
 
 #: Into how many slices a number is cut.
 SLICES = 4

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.judges.others import Others, reliability
+from karat.judges.jackknife import Others, reliability
 from karat.labels import Panel
 from karat.stats import totals
-from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.kappas import label_counts
-from karat.stats.many import benjamini_hochberg
-from karat.stats.totals import centred
+from karat.stats.agreement_coefficients import label_counts
+from karat.stats.arrays import Bools, Floats, Ints, centred
+from karat.stats.multiple_testing import benjamini_hochberg
 
 #: Below this share of what the typical judge does, a judge counts as not looking.
 TWO_THIRDS = 2 / 3

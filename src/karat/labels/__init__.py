@@ -2,11 +2,10 @@
 
 from karat.labels.aspects import of_aspect
 from karat.labels.consensus import consensus
-from karat.labels.gathered import ALL
 from karat.labels.gold import GOLD, known_grades, split_gold
+from karat.labels.label_table import ALL
 from karat.labels.panel import Panel
-from karat.labels.selection import select
-from karat.labels.subtopics import one_subtopic_each
+from karat.labels.selection import one_subtopic_each, select
 
 __all__ = [
     "ALL",

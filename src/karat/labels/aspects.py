@@ -11,7 +11,7 @@ import polars as pl
 from karat.errors import BadInput
 from karat.labels.selection import OVERALL
 from karat.records import Judgments, LabelsLike
-from karat.records.base import count
+from karat.records.table import count
 
 #: How a user may name an aspect, or several with what each counts for.
 AspectLike = str | Mapping[str, float]

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput
+from karat.labels.cache import made_once
 from karat.labels.gold import GOLD, split_gold
-from karat.labels.made_once import made_once
 from karat.labels.order import first_of_each, in_order
 from karat.labels.selection import refuse_unknown, select
 from karat.records import Judgments, LabelsLike
-from karat.records.base import count, may_repeat
+from karat.records.table import count, may_repeat
 
 #: How several labels become one.
 How = Literal["median", "majority", "mean"]

@@ -7,7 +7,7 @@ import polars as pl
 
 from karat.errors import Undefined
 from karat.records import Judgments, Preferences
-from karat.records.base import count
+from karat.records.table import count
 from karat.stats.davidson import fit_davidson
 
 #: So many others each document is taken to have met before, as their equal: a single win proves little.

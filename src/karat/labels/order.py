@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karat.records.base import repeats
-from karat.records.design import Rules
+from karat.records.study_design import Rules
+from karat.records.table import repeats
 from karat.records.times import moments
-from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.distinct import distinct
-from karat.stats.kappas import label_counts, pair_sums
+from karat.stats.agreement_coefficients import label_counts, pair_sums
+from karat.stats.arrays import Bools, Floats, Ints, distinct
 
 #: How far apart the first two have to be, in grades, for a third: what is looked for in labels without a known rule.
 APART = (1.0, 2.0)

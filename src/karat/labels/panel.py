@@ -14,19 +14,48 @@ import numpy as np
 import polars as pl
 
 from karat.errors import BadInput, Undefined
+from karat.labels.cache import made_once
 from karat.labels.consensus import How, Reduced, Ties, reduced
-from karat.labels.gathered import ALL, NOBODY, Gathered, Nameless, Repeats, gathered
-from karat.labels.gold import GOLD
-from karat.labels.known import gold_of_items
-from karat.labels.made_once import made_once
+from karat.labels.gold import GOLD, read_sampling_probabilities
+from karat.labels.label_table import ALL, Gathered, Nameless, Repeats, gathered
+from karat.labels.label_table import NAMELESS_PREFIX as NOBODY
 from karat.labels.order import ThirdRule, asked_of_all, inferred_rules, known_rules
+from karat.labels.scale_check import other_scale
 from karat.records import Judgments, LabelsLike, Scale
-from karat.records.base import count
-from karat.records.design import Rules
 from karat.records.scale import refuse_many_grades
+from karat.records.study_design import Rules
+from karat.records.table import count
 from karat.records.times import moments
+from karat.stats.agreement_coefficients import label_counts
 from karat.stats.arrays import Bools, Floats, Ints
-from karat.stats.kappas import label_counts
+
+
+def gold_of_items(frame: pl.DataFrame, item: Ints, grades: Floats, notes: list[str]) -> tuple[Ints, Floats]:
+    """The gold grade of each item by number, -1 where there is none, and its weight."""
+    rows = frame.select("group", "label", item=pl.Series(item))
+    trusted = rows.filter(pl.col("group") == GOLD)
+    judged = rows.filter(pl.col("group") != GOLD)["item"].unique()
+    made = reduced(trusted, ["item"])
+    torn = int(made.frame["tied"].sum())
+    if torn:
+        notes.append(f"gold labels of {count(torn, 'document')} split evenly: the lower grade counts")
+    items = int(item.max()) + 1
+    shared = made.frame.filter(pl.col("item").is_in(judged.implode()))
+    notes.append(f"{count(shared.height, 'document')} of {len(judged):,} judged ones have a gold label")
+    if shared.height < made.frame.height:
+        notes.append(f"gold labels of {count(made.frame.height - shared.height, 'document')} that nobody else judged")
+    is_gold = frame["group"] == GOLD
+    strange = other_scale(frame["label"].filter(~is_gold), frame["label"].filter(is_gold))
+    notes += [strange] if strange else []
+    known, weights = np.full(items, -1), np.ones(items)
+    known[made.frame["item"].to_numpy()] = np.searchsorted(grades, made.frame["label"].to_numpy())
+    sampled = read_sampling_probabilities(
+        frame.with_columns(item=pl.Series(item)).filter(is_gold), ("item", "query", "doc")
+    )
+    if sampled is not None:
+        weights[sampled["item"].to_numpy()] = 1 / sampled["probability"].to_numpy()
+    return known, weights
+
 
 #: Figures come from tables of grades x grades: a scale of 0 to 100 is the largest that makes sense.
 MOST_GRADES = 101

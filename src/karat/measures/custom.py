@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.errors import BadInput
 from karat.measures.base import MEASURES, Measure
-from karat.measures.lists import Lists
+from karat.measures.rankings import Lists
 from karat.stats.arrays import Bools, Floats
 
 #: A function of what stands at the ranks of a list: see `register_measure`.

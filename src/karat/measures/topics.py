@@ -14,12 +14,11 @@ import polars as pl
 from karat.errors import BadInput
 from karat.measures.gains import Gains
 from karat.records import Judgments, Queries, Runs
-from karat.records.base import count
-from karat.records.blocks import Blocks
-from karat.records.contexts import paths
+from karat.records.judgments import paths
 from karat.records.runs import SPREAD
 from karat.records.scale import nothing_below
 from karat.records.swapped import refuse_swapped_rows
+from karat.records.table import Blocks, count
 from karat.stats import totals
 from karat.stats.arrays import Bools, Floats, Ints
 

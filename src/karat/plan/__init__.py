@@ -1,13 +1,12 @@
 """What should be judged next? Tasks for judges, with their number and cost before anyone starts."""
 
-from karat.plan.comparisons import comparison_tasks
-from karat.plan.disagreement import plan_disagreement
-from karat.plan.gold import GoldPlan, plan_gold, plan_gold_queries
-from karat.plan.next_pairs import next_pairs, pairs_of_documents
-from karat.plan.pairs import PairSelection, select_pairs
+from karat.plan.comparison_tasks import comparison_tasks
+from karat.plan.disagreement_power import plan_disagreement
+from karat.plan.gold_selection import GoldPlan, plan_gold, plan_gold_queries
+from karat.plan.pilot_variance import PilotVariance, pilot_variance
 from karat.plan.power import PowerPlan, plan_power
-from karat.plan.preferences import plan_preferences
-from karat.plan.variance import PilotVariance, pilot_variance
+from karat.plan.preference_pairs import PairSelection, next_pairs, pairs_of_documents, select_pairs
+from karat.plan.preference_power import plan_preferences
 
 __all__ = [
     "GoldPlan",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karat.records.base import count
 from karat.records.result import ResultBase
 from karat.records.schema import SCORES
+from karat.records.table import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)

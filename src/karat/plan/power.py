@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from karat.advice import advise
+from karat.correction.calibration import FEWEST as MIN_GOLD_LABELS
 from karat.errors import BadInput
-from karat.estimate.calibration import FEWEST as MIN_GOLD_LABELS
+from karat.plan.pilot_variance import FEW, PilotVariance
 from karat.plan.simulated_power import (
     FIRST_STUDIES,
     MAX_SIMULATED_QUERIES,
@@ -20,9 +21,8 @@ from karat.plan.simulated_power import (
     PilotModel,
     SimulatedErrors,
 )
-from karat.plan.variance import FEW, PilotVariance
-from karat.records.base import count
 from karat.records.result import ResultBase, rows_of
+from karat.records.table import count
 from karat.stats.power import paired_power, queries_needed, smallest_difference
 
 #: The shares of gold labels that are looked at when none are asked for.

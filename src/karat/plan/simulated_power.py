@@ -16,18 +16,41 @@ import numpy as np
 import polars as pl
 
 from karat.comparison.prepared import Prepared
-from karat.estimate.drawn_ndcg import drawn_lists
-from karat.estimate.evidence import Evidence
-from karat.estimate.gold_sample import Gold
-from karat.estimate.pool import Pool
-from karat.measures import Measure, Profile
-from karat.plan.sizes import FLOOR, sizes
+from karat.correction.calibration import Evidence
+from karat.correction.gold_sample import Gold
+from karat.correction.imputed_scores import drawn_lists
+from karat.correction.pool import Pool, in_the_best_list
+from karat.measures import ERR, RR, Measure, Profile, nDCG
+from karat.measures.scorer import Scorer
 from karat.records import Judgments, Runs
 from karat.records.schema import DIFFERENCES
-from karat.scoring import Scorer
 from karat.stats.arrays import Floats, Ints
-from karat.stats.draw import draw, inclusion_probabilities
 from karat.stats.power import MOST
+from karat.stats.sampling import draw, inclusion_probabilities
+
+#: No document that counts is less likely to be drawn than this share of the average: a rare one would weigh too much.
+FLOOR = 0.2
+#: For one system's nDCG a document of the best list counts this share of what it counts in the system's own list.
+IDEAL = 0.5
+#: A document at the same rank of all lists counts this share of its weight for measures of users who stop.
+SAME_RANK = 0.3
+
+
+def sizes(pool: Pool, measure: Measure) -> Floats:
+    """How differently the systems weigh each document; for one system alone, what the document weighs.
+
+    0 where it counts alike for all, or too little to be worth a label.
+    """
+    apart = pool.weight - pool.weight.mean(axis=1, keepdims=True) if len(pool.systems) > 1 else pool.weight
+    size = np.sqrt((apart**2).sum(axis=1))
+    if isinstance(measure, nDCG) and len(pool.systems) == 1:
+        # Its own score also asks for the best list there could be; a score is below 1, so that counts less.
+        size = np.maximum(size, IDEAL * in_the_best_list(pool, measure))
+    if isinstance(measure, ERR | RR):
+        # What stands at the same rank counts otherwise where better documents stand above it in one of the lists.
+        size = np.maximum(size, SAME_RANK * pool.weight.max(axis=1))
+    return np.where(pool.counting(size), size, 0.0)
+
 
 PAIR = ["query", "doc"]
 #: Studies simulated for each row of a plan, and before that, to find about how many queries it takes.

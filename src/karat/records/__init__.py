@@ -1,8 +1,6 @@
 """What is one fact? Typed frames for judgments, runs, preferences, clicks, queries and documents."""
 
-from karat.records.base import Records
 from karat.records.clicks import ClickLog, Clicks
-from karat.records.design import Aspect, Platform, Rules, StudyDesign
 from karat.records.documents import Documents
 from karat.records.inputs import FrameLike, LabelsLike, PathLike, RunsLike
 from karat.records.judgments import Judgments
@@ -14,6 +12,8 @@ from karat.records.scale import Level, Scale
 from karat.records.schema import Column, Schema
 from karat.records.sessions import Ratings, SessionLists
 from karat.records.source import Source
+from karat.records.study_design import Aspect, Platform, Rules, StudyDesign
+from karat.records.table import Records
 
 __all__ = [
     "Aspect",

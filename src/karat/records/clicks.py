@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import names
-from karat.records.base import Records, count, frame_of
+from karat.records import column_names as names
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.table import Records, count, frame_of
 
 #: A click counts as satisfied when the user stayed this long (seconds).
 SATISFIED_AFTER = 30.0

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from karat.records import names
-from karat.records.base import Records, count
+from karat.records import column_names as names
 from karat.records.schema import Column, Schema
+from karat.records.table import Records, count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,3 +37,10 @@ class Documents(Records):
     def __repr__(self) -> str:
         known = [name for name in self.frame.columns if name != "doc"]
         return count(len(self), "document") + (f" with {', '.join(known)}" if known else "")
+
+
+SCHEME = r"^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//)?"
+#: The host in the column url, in small letters.
+HOST = pl.col("url").str.extract(SCHEME + r"(?:[^/?#@]*@)?([^/?#:]+)", 1).str.to_lowercase()
+#: The host without www.
+SITE = HOST.str.replace(r"^www\.", "")

@@ -2,25 +2,70 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from karat.advice import advise
 from karat.errors import BadInput
-from karat.records import names
-from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, plain_data, repeats
-from karat.records.column import plain
-from karat.records.design import Rules
-from karat.records.label_slips import slip_note
+from karat.records import column_names as names
 from karat.records.mixed_scales import scale_notes, unjudged_note
 from karat.records.scale import Scale
-from karat.records.schema import OF_ANSWERS, Column, Schema
+from karat.records.schema import OF_ANSWERS, Column, Schema, plain
 from karat.records.source import Source
+from karat.records.study_design import Rules
+from karat.records.table import ORDER, Records, count, frame_of, from_nested, is_table, plain_data, repeats
+
+#: TREC's grades for what is not judged and for junk: far from the others, and no slip.
+JUNK = (-1.0, -2.0)
+#: Grades in a row that are a scale by themselves: what follows them with a grade left out is out of place. With fewer,
+#: the grade may be one that nobody gave, as where two of 0..3 are rare.
+IN_A_ROW = 4
+#: So many labels must be left before one of them can be out of place, and so few of them may be: one, or this share.
+FEWEST, SHARE = 10, 0.01
+
+
+def slip_note(labels: pl.Series, source: Source) -> str:
+    """What to say of labels that may be slips; empty where none looks like one.
+
+    >>> slip_note(pl.Series([0, 1, 2, 3] * 5 + [33]), Source("qrels.txt", first_line=1))
+    'qrels.txt line 21: 1 label of 33, all others 0..3: a slip? scale="0..3" refuses it'
+    >>> slip_note(pl.Series([0, 1, 2, 3] * 5 + [-2, 4]), Source("qrels.txt"))
+    ''
+    """
+    counts = labels.drop_nulls().value_counts(name="n")
+    value, n = (counts.sort(labels.name)[name].to_numpy() for name in (labels.name, "n"))
+    junk = np.isin(value, JUNK)
+    known, value, n = value[junk], value[~junk], n[~junk]
+    if not len(value):
+        return ""
+    # Grades in runs of neighbours: the run with most labels is the scale, what lies outside may be slips.
+    scale = _with_most(value, n, 1)
+    scale = scale if scale.sum() >= IN_A_ROW else _with_most(value, n, 2)
+    kept, lost = int(n[scale].sum()), int(n[~scale].sum())
+    whole = bool((value[scale] == np.round(value[scale])).all())
+    if not lost or scale.sum() < 2 or not whole or kept < FEWEST or lost > max(1, SHARE * kept):
+        return ""
+    low, high = min(*known, *value[scale]), value[scale][-1]
+    row = int(labels.is_in(value[~scale].tolist()).arg_max() or 0)
+    strange = ", ".join(f"{one:g}" for one in value[~scale][:3]) + (", ..." if (~scale).sum() > 3 else "")
+    said = f"{count(lost, 'label')} of {strange}, all others {low:g}..{high:g}: "
+    said += "a slip?" if lost == 1 else "slips?"
+    option = advise(f"--scale {low:g}..{high:g}", f'scale="{low:g}..{high:g}"')
+    return f"{source.at(row)}: {said} {option} refuses {'it' if lost == 1 else 'them'}"
+
+
+def _with_most(value: npt.NDArray[np.float64], n: npt.NDArray[np.int64], apart: float) -> npt.NDArray[np.bool_]:
+    """Which values are in the run with most labels; in a run no two neighbours are further apart than this."""
+    run = np.cumsum(np.diff(value, prepend=value[0]) > apart)
+    return np.asarray(run == np.bincount(run, n).argmax())
+
 
 #: What a column `source` says of labels that no judge gave: they may lie between the grades of a scale.
 MADE = ("predicted", "backed off", "alone")
@@ -357,3 +402,51 @@ def _nameless(frame: pl.DataFrame, source: Source, notes: list[str], one_each: b
 
 def _grade(label: float | None) -> str:
     return "no answer" if label is None else f"{label:g}"
+
+
+#: Stands between the documents of a path, and in no id.
+THEN = "\x1f"
+
+
+def read_before(context: str | None) -> list[str]:
+    """The documents that were read before, in order: one by its id, or several as a list in JSON.
+
+    >>> read_before("a"), read_before('["a", "b"]'), read_before(None)
+    (['a'], ['a', 'b'], [])
+    """
+    if context is None:
+        return []
+    if context.startswith("["):
+        try:
+            found = json.loads(context)
+        except ValueError:
+            return [context]
+        if isinstance(found, list):
+            return [str(doc) for doc in found]
+    return [context]
+
+
+def paths(contexts: pl.Series) -> pl.DataFrame:
+    """What was read before, as one text (`path`), how many documents (`read`), and the last of them (`last`).
+
+    >>> paths(pl.Series(["a", '["a", "b"]', None])).select("read", "last").rows()
+    [(1, 'a'), (2, 'b'), (0, None)]
+    """
+    text = contexts.cast(pl.String).alias("context")
+    several = text.unique().drop_nulls()
+    several = several.filter(several.str.starts_with("["))
+    read = {one: read_before(one) for one in several}
+    known = pl.DataFrame(
+        {
+            "context": list(read),
+            "path": [THEN.join(docs) for docs in read.values()],
+            "read": [len(docs) for docs in read.values()],
+            "last": [docs[-1] if docs else None for docs in read.values()],
+        },
+        schema={"context": pl.String, "path": pl.String, "read": pl.Int64, "last": pl.String},
+    )
+    found = pl.DataFrame({"context": text}).join(known, on="context", how="left", maintain_order="left")
+    one = pl.when(pl.col("context").is_null()).then(0).otherwise(1).cast(pl.Int64)
+    return found.select(
+        path=pl.coalesce("path", "context"), read=pl.coalesce("read", one), last=pl.coalesce("last", "context")
+    )

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from karat.records.base import count
-from karat.records.blocks import Blocks
 from karat.records.result import Caution
+from karat.records.table import Blocks, count
 
 if TYPE_CHECKING:
     from karat.records.runs import Runs

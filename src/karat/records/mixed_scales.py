@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from karat.records.base import count
 from karat.records.result import Caution
 from karat.records.source import Source
+from karat.records.table import count
 
 #: Judges with fewer labels, or queries with fewer labelled documents, do not show their range.
 MIN_LABELS = 10

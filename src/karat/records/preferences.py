@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import polars as pl
 
-from karat.records import names
-from karat.records.base import Records, count
+from karat.records import column_names as names
 from karat.records.schema import OF_ANSWERS, Column, Schema
 from karat.records.source import Source
+from karat.records.table import Records, count
 
 #: What a judge may answer to two lists shown side by side.
 CHOICES = ("left", "equal", "right", "none")

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from karat.records import names
-from karat.records.base import Records, count, frame_of
+from karat.records import column_names as names
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.table import Records, count, frame_of
 
 _QUERY = Column("query", pl.String, "the query's id", True, names.QUERY_OF_QUERIES)
 

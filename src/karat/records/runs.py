@@ -12,13 +12,12 @@ import numpy.typing as npt
 import polars as pl
 
 from karat.errors import BadInput, EmptyRun
-from karat.records import names
-from karat.records.base import ORDER, Records, count, frame_of, from_nested, is_table, plain_data, repeats
-from karat.records.blocks import Blocks
+from karat.records import column_names as names
 from karat.records.judgments import Judgments
 from karat.records.list_order import SCORE_NOT_USED, order_by_position
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.table import ORDER, Blocks, Records, count, frame_of, from_nested, is_table, plain_data, repeats
 
 #: An odd number that spreads small numbers over 64 bits, so that they mix with hashes.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)

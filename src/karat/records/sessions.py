@@ -8,10 +8,10 @@ from typing import ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import names
-from karat.records.base import Records, count
+from karat.records import column_names as names
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
+from karat.records.table import Records, count
 
 _DOC = (*names.DOC, "url")
 _SESSION = Column("session", pl.String, "the search's id", True, ("session_id", "sessionid", "search"))

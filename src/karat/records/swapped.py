@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records.base import ORDER
+from karat.records.table import ORDER
 
 if TYPE_CHECKING:
     from karat.records.judgments import Judgments

@@ -6,8 +6,8 @@ import polars as pl
 
 from karat.advice import advise
 from karat.errors import BadInput
-from karat.records.base import count
 from karat.records.source import Source
+from karat.records.table import count
 
 #: A date, maybe an hour, minutes, seconds, and an offset from UTC: ISO 8601, with T or a space between.
 ISO = (

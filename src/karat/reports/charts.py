@@ -5,16 +5,101 @@ Each takes a frame and gives a Vega-Lite chart as a dictionary, as wide as its p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import polars as pl
 
 from karat.records import Scale
 from karat.records.number_format import in_words
-from karat.reports.chart_parts import axis, either, grouped, inline, rule, tips, unchecked
-from karat.reports.colours import ACCENT, LETTERS, ON_GOLD, PAPER, QUIET, TRUTH
+from karat.records.result import Panels, rows_of
+from karat.reports.figure import ACCENT, GROUPS, LETTERS, ON_GOLD, PAPER, QUIET, RULE, TRUTH, WIDTH
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def unchecked(draw: Callable[P, T]) -> Callable[P, T]:
+    """Leave out Altair's check of every part against Vega-Lite's schema: half of a report's time went to it.
+
+    Tests check each kind of chart as a whole (`tests/reports/test_page.py`).
+    """
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
+        from altair.utils.schemapi import debug_mode
+
+        with debug_mode(False):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def grouped(column: str, names: Sequence[Any]) -> alt.Color:
+    """The colours of groups, with a legend where there are several."""
+    import altair as alt
+
+    if len(names) == 1:
+        return alt.Color(f"{column}:N", scale={"domain": list(names), "range": [ACCENT]}, legend=None)
+    ranged = [GROUPS[place % len(GROUPS)] for place in range(len(names))]
+    return alt.Color(
+        f"{column}:N",
+        sort=list(names),
+        scale={"domain": list(names), "range": ranged},
+        legend={"title": None, "symbolOpacity": 1, "symbolType": "circle"},
+    )
+
+
+def either(test: str, yes: str, no: str) -> alt.ColorValue:
+    """One colour where a test of the row holds, and another elsewhere.
+
+    `alt.condition` says the same as a dictionary, which Altair checks against its schema again in every chart.
+    """
+    import altair as alt
+
+    return alt.ColorValue(no, condition={"test": test, "value": yes})
+
+
+def rule(at: float) -> Any:
+    """A line at a value."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=[{"at": at}])).mark_rule(color=RULE)
+
+
+def axis(percent: bool) -> dict[str, Any]:
+    """An axis of numbers, or of shares in percent."""
+    return {"format": "%", "tickCount": 6} if percent else {"tickCount": 6}
+
+
+def tips(frame: pl.DataFrame) -> list[Any]:
+    """What is shown of a row under the pointer."""
+    import altair as alt
+
+    shown = [
+        (name, kind) for name, kind in frame.schema.items() if kind != pl.List and name not in ("order", "look_at")
+    ]
+    return [
+        alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".4~f" if kind.is_float() else ",d")
+        if kind.is_numeric()
+        else alt.Tooltip(f"{name}:N", title=name.replace("_", " "))
+        for name, kind in shown
+    ]
+
+
+def inline(frame: pl.DataFrame) -> Any:
+    """The rows as they stand in the chart."""
+    import altair as alt
+
+    flat = frame.select(name for name, kind in frame.schema.items() if kind != pl.List)
+    return alt.InlineData(values=rows_of(flat))
+
 
 #: Pixels for a row of dots, and for a chart of bars or lines.
 ROW, TALL = 38, 260
@@ -276,5 +361,42 @@ def cells(
 
 def _spec(chart: Any, height: int) -> dict[str, Any]:
     spec: dict[str, Any] = chart.properties(width="container", height=height).to_dict(validate=False)
+    spec.pop("config", None)
+    return spec
+
+
+#: The height of a panel.
+HIGH = 190
+
+
+@unchecked
+def panels(drawing: Panels) -> dict[str, Any]:
+    """A panel for each kind (`down`) and figure (`across`), all with one legend."""
+    import altair as alt
+
+    frame = drawing.frame.filter(pl.col("value").is_not_nan())
+    names = drawing.frame[drawing.series].unique(maintain_order=True).to_list()
+    downs, acrosses = (frame[name].unique(maintain_order=True).to_list() for name in ("down", "across"))
+    colour = grouped(drawing.series, names)
+    rows = []
+    for down in downs:
+        made = []
+        for across in acrosses:
+            mine = frame.filter((pl.col("down") == down) & (pl.col("across") == across))
+            x = alt.X(f"{drawing.x}:Q", title=drawing.x_title if down == downs[-1] else None, scale={"nice": False})
+            up = alt.Y("value:Q", title=None, scale={"zero": False}, axis={"tickCount": 5})
+            base = alt.Chart(inline(mine)).encode(x=x, color=colour, tooltip=tips(mine))
+            layers = [base.mark_line(strokeWidth=2).encode(y=up)]
+            if mine["low"].is_not_nan().any():
+                band = base.mark_area(opacity=0.1).encode(y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q"))
+                layers.insert(0, band)
+            if "reference" in mine.columns:
+                dashed = base.mark_line(strokeDash=[4, 3], strokeWidth=1, opacity=0.7)
+                layers.append(dashed.encode(y=alt.Y("reference:Q", title=None)))
+            title = alt.TitleParams(f"{across}, {down}", fontSize=12, anchor="start")
+            wide = WIDTH // len(acrosses) - 60
+            made.append(alt.layer(*layers).properties(width=wide, height=HIGH, title=title))
+        rows.append(alt.hconcat(*made))
+    spec: dict[str, Any] = alt.vconcat(*rows).to_dict(validate=False)
     spec.pop("config", None)
     return spec

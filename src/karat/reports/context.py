@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from karat.context.aspect_correlation import overall_correlation
+from karat.context.aspect_statistics import aspect_distribution
+from karat.context.grade_change import grade_change, mean_change
+from karat.context.setting_agreement import setting_agreement
 from karat.errors import Undefined
-from karat.judges import aspect_distribution, grade_change, mean_change, overall_correlation, setting_agreement
 from karat.records import Judgments, Result
 from karat.reports import charts
 from karat.reports.figure import Figure

@@ -5,28 +5,19 @@ from __future__ import annotations
 import polars as pl
 
 from karat.errors import Undefined
-from karat.judges import (
-    add_features,
-    against_clicks,
-    against_gold,
-    agreement,
-    distribution,
-    error_distribution,
-    find_bias,
-    judge_table,
-)
+from karat.judges import add_features, against_gold, agreement, distribution, error_distribution, find_bias, judge_table
 from karat.judges.slices import called, does
 from karat.labels import ALL, Panel
 from karat.labels.panel import ALL_LABELS
 from karat.records import ClickLog, Clicks, Judgments, Result
-from karat.records.base import count
 from karat.records.result import ResultBase
 from karat.records.runs import joined
+from karat.records.table import count
 from karat.reports import charts
-from karat.reports.colours import ACCENT, GROUPS, QUIET
-from karat.reports.figure import Figure
+from karat.reports.figure import ACCENT, GROUPS, QUIET, Figure
 from karat.reports.section import Section, Table, headline, section_of
 from karat.study import Study
+from karat.users.click_preferences import against_clicks
 
 #: More judges or slices than these do not fit a chart that is read in a minute; the table has them all.
 MOST_JUDGES, MOST_SLICES = 20, 12

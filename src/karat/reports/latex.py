@@ -11,11 +11,11 @@ import polars as pl
 from karat.comparison import Comparison
 from karat.comparison.verdict import IN_WORDS
 from karat.errors import BadInput, Undefined
-from karat.records.base import count
+from karat.measures.scores import Scores
 from karat.records.number_format import decimals
+from karat.records.table import count
 from karat.reports.scores import corrected_scores
-from karat.scoring import Scores
-from karat.stats.many import holm
+from karat.stats.multiple_testing import holm
 
 #: Signs and Greek letters that pdflatex knows in mathematics only.
 MATHEMATICS = {

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from karat.plan.llm_audit import audit_llm
-from karat.plan.llm_sheet import LLMSheet
-from karat.plan.llm_words import main_figures, name, where_it_errs
+from karat.llm.audit import audit_llm
+from karat.llm.audit_sheet import LLMSheet, main_figures, name, where_it_errs
 from karat.records import Scale
 from karat.reports import charts
 from karat.reports.figure import Figure

@@ -7,8 +7,8 @@ import shlex
 import polars as pl
 
 from karat.comparison import Comparison
+from karat.correction.pool import stand_in
 from karat.errors import Undefined
-from karat.estimate.gold_pool import stand_in
 from karat.measures import as_measures, is_linear
 from karat.plan import pilot_variance, plan_gold, plan_gold_queries, plan_power
 from karat.records.runs import each_system

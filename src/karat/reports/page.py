@@ -15,8 +15,7 @@ from typing import Any
 import polars as pl
 
 from karat.records.number_format import cell, column_decimals
-from karat.reports.colours import DARK, config
-from karat.reports.figure import Figure, vega_lite
+from karat.reports.figure import DARK, Figure, config, vega_lite
 from karat.reports.section import MISSING, Section, Table
 
 #: Nothing may be loaded from anywhere, whatever names and texts the study holds.

@@ -11,22 +11,21 @@ from karat.comparison import Comparison, GroupComparison
 from karat.comparison.many_systems import family_p
 from karat.comparison.verdict import IN_WORDS
 from karat.errors import Undefined
-from karat.plan.llm_sheet import LLMAudit, LLMSheet
-from karat.plan.llm_words import name as figure_name
+from karat.llm.audit_sheet import LLMAudit, LLMSheet
+from karat.llm.audit_sheet import name as figure_name
+from karat.measures.scores import Scores
 from karat.plan.power import PowerPlan
-from karat.records.base import count
-from karat.records.chart import Differences, Grid, Histograms, Lines, Panels
 from karat.records.number_format import GRADES, WHOLE, in_words
-from karat.records.result import ResultBase
+from karat.records.result import Differences, Grid, Histograms, Lines, Panels, ResultBase
 from karat.records.scale import Scale
+from karat.records.table import count
 from karat.reports import charts
+from karat.reports.charts import panels
 from karat.reports.figure import Figure
 from karat.reports.offline_chart import offline
-from karat.reports.panels import panels
 from karat.reports.query_groups import groups_figure
 from karat.reports.section import headline
 from karat.reports.verdict_figures import dots_figure, methods_figure
-from karat.scoring import Scores
 
 #: More rows than these are not drawn.
 MOST_ROWS = 40

@@ -11,10 +11,9 @@ from karat.comparison import Comparison, GroupComparison, by_group, groups_of
 from karat.comparison import compare as compared
 from karat.errors import Undefined
 from karat.records import Judgments, Queries, Runs
-from karat.records.base import count
+from karat.records.table import count
 from karat.reports.figure import Figure
-from karat.reports.headline_pair import Told
-from karat.reports.section import Section, Table, headline
+from karat.reports.section import Section, Table, Told, headline
 from karat.reports.verdict_figures import dots_figure
 from karat.study import Study
 

@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import TypeGuard
 
 from karat.comparison import Comparison
+from karat.correction import score
 from karat.errors import BadInput, KaratError, Undefined
-from karat.estimate import score
 from karat.formats import read_judgments, read_runs
-from karat.formats.merge import unique_system_names
-from karat.judges.llm.asked import known_llms
+from karat.formats.read import unique_system_names
 from karat.labels import split_gold
+from karat.llm.audit_labels import known_llms
 from karat.measures import as_measures
+from karat.measures.scores import Scores
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, LabelsLike, PathLike, Runs, RunsLike
-from karat.records.base import count
 from karat.records.result import Caution
 from karat.records.runs import headed_by, joined
+from karat.records.table import count
 from karat.reports.context import context_section
 from karat.reports.figure import Figure
 from karat.reports.grade_weights import worth_section
-from karat.reports.headline_pair import in_a_few_words
 from karat.reports.judging import judges_section
 from karat.reports.latex import latex_tables
 from karat.reports.llm import llm_section
@@ -34,12 +34,10 @@ from karat.reports.next_steps import next_section
 from karat.reports.page import page
 from karat.reports.query_groups import query_groups
 from karat.reports.scores import scores_section
-from karat.reports.section import MISSING, Section
+from karat.reports.section import MISSING, Section, in_a_few_words
 from karat.reports.section import headline as short
 from karat.reports.users import users_section
-from karat.reports.verdict import How, comparison, each_measure, verdict_section
-from karat.reports.warnings import warnings_of
-from karat.scoring import Scores
+from karat.reports.verdict import How, comparison, each_measure, verdict_section, warnings_of
 from karat.study import Study
 
 #: What is scored beside the measure that decides.

@@ -7,11 +7,11 @@ import math
 import polars as pl
 
 from karat.comparison import Comparison
+from karat.measures.scores import Scores
 from karat.records.number_format import decimals
 from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import Section, Table
-from karat.scoring import Scores
 
 #: Scores that differ by less are equal but for rounding.
 EQUAL = 1e-12

@@ -10,11 +10,11 @@ from html import escape
 import polars as pl
 
 from karat.comparison import Comparison
-from karat.records.base import count
+from karat.measures.scores import Scores
 from karat.records.number_format import PROBABILITIES, Written, capitalized, in_words, with_named_ends, written
 from karat.records.result import ResultBase
+from karat.records.table import count
 from karat.reports.latex import LEGEND, cell, escaped, for_latex, mark, pairs_table, scores_table
-from karat.scoring import Scores
 
 #: Of several p values of a row, the first of these that is there decides its stars: adjusted ones before plain ones.
 ADJUSTED = ("holm", "p_holm", "p_adjusted", "max_t", "bh", "q", "p")

@@ -15,7 +15,7 @@ from karat.reports import charts
 from karat.reports.figure import Figure
 from karat.reports.section import Section, Table, headline, section_of
 from karat.study import Study
-from karat.validity import (
+from karat.users import (
     against_click_rates,
     agreement,
     measure_correlation,

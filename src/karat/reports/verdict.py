@@ -12,14 +12,14 @@ from karat.comparison import Comparison
 from karat.comparison import compare as compared
 from karat.comparison import moved as moved_most
 from karat.comparison.comparer import Comparer
+from karat.correction import score
 from karat.errors import KaratError, Undefined
-from karat.estimate import score
 from karat.measures.topics import UserWeights
 from karat.records import Judgments, Runs
+from karat.records.result import Caution
 from karat.records.runs import each_system
-from karat.reports.headline_pair import Told
 from karat.reports.query_groups import groups_section
-from karat.reports.section import Section, Table
+from karat.reports.section import Section, Table, Told
 from karat.reports.verdict_figures import by_group, by_query, methods_figure
 from karat.study import Study
 
@@ -212,3 +212,14 @@ def _grades(documents: pl.DataFrame) -> pl.DataFrame:
     gold = documents["gold"].cast(pl.Float64)
     whole = (gold.drop_nulls() == gold.drop_nulls().round()).all()
     return documents.with_columns(gold.cast(pl.Int64) if whole else gold).rename({"gold": "gold label"})
+
+
+def warnings_of(found: Comparison) -> tuple[str, ...]:
+    """The notes that may change the verdict, as sentences."""
+    names, systems = dict[str, list[str]](), {*found.systems}
+    for note in found.notes:
+        if isinstance(note, Caution):
+            # What holds for several systems is said once.
+            who, _, what = note.partition(": ")
+            names.setdefault(what if who in systems else note, []).extend([who] if who in systems else [])
+    return tuple(f"{', '.join(who)}: {what}." if who else f"{what}." for what, who in names.items())

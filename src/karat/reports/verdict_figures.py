@@ -13,10 +13,10 @@ from karat.comparison import compare as compared
 from karat.comparison.verdict import IN_WORDS
 from karat.errors import KaratError, Undefined
 from karat.records import Runs
-from karat.records.base import count
+from karat.records.table import count
 from karat.reports import charts
 from karat.reports.figure import Figure
-from karat.reports.headline_pair import Told, in_a_few_words
+from karat.reports.section import Told, in_a_few_words
 from karat.study import Study, Truth
 
 #: The methods in the order in which they are drawn, and their names there; inversion-independent, which assumes what

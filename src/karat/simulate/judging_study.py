@@ -10,7 +10,7 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Clicks, Documents, Judgments, Queries, Runs, Scale
-from karat.records.base import count
+from karat.records.table import count
 from karat.simulate.assignment import Group, Tasks, judged_by_one, judged_by_two_or_three, two_judges_each
 from karat.simulate.clicks import position_clicks
 from karat.simulate.judges import steps_for

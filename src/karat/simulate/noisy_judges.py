@@ -11,10 +11,10 @@ import polars as pl
 
 from karat.errors import BadInput
 from karat.records import Result
-from karat.records.base import count
-from karat.records.chart import Histograms
+from karat.records.result import Histograms
+from karat.records.table import count
 from karat.stats.arrays import Bools, Floats
-from karat.stats.correction import CLEAR, corrected, corrected_parts, half_width, share_variance
+from karat.stats.rogan_gladen import CLEAR, corrected, corrected_parts, half_width, share_variance
 
 #: The true precision at ranks 1 to 10 in the paper's simulation; its mean, the true P@10, is 0.4.
 PAPER_PRECISION: tuple[float, ...] = (0.49, 0.47, 0.45, 0.43, 0.41, 0.39, 0.37, 0.35, 0.33, 0.31)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from karat.errors import BadInput
-from karat.judges.click_models.buckets import Columns, Kernel
-from karat.judges.click_models.debiased import FIGURES, KINDS, ClickLabels, described, figures, notes_of, ranks_of
-from karat.judges.click_models.ranks import RankModel
-from karat.judges.click_models.shown import COLUMNS, Known, Shown
 from karat.records import ClickLog
 from karat.spark.frames import BUCKET, collected, dealt, default_buckets, functions, grouped, in_words, known, quoted
 from karat.stats.bootstrap import check_level
+from karat.users.click_counts import COLUMNS, Columns, Kernel, Known, Shown
+from karat.users.click_models import FIGURES, KINDS, ClickLabels, described, figures, notes_of, ranks_of
+from karat.users.rank_examination import RankModel
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

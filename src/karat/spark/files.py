@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from karat.advice import advise
 from karat.errors import BadInput, MissingExtra
 from karat.formats.trec import QRELS, RUN
+from karat.measures.scores import Scores
 from karat.records import Scale
 from karat.records.list_order import FOLLOWS_SCORE
-from karat.scoring import Scores
 from karat.spark.frames import functions, in_words
 from karat.spark.score import score
 

@@ -1,6 +1,6 @@
 """Numbers only: resampling, intervals and tests that know nothing of queries or judges."""
 
+from karat.stats.arrays import totals
 from karat.stats.bootstrap import FEWEST, Resampling, check_level, mean_intervals, ratio, ratio_intervals, resampled
-from karat.stats.totals import totals
 
 __all__ = ["FEWEST", "Resampling", "check_level", "mean_intervals", "ratio", "ratio_intervals", "resampled", "totals"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.errors import BadInput
 from karat.stats.arrays import Floats, Ints
-from karat.stats.quantiles import t_quantile
+from karat.stats.student_t import t_quantile
 
 #: So many counts are made at a time: few enough to stay near the processor.
 AT_ONCE = 200_000

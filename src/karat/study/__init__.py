@@ -1,6 +1,5 @@
 """One study: from its folder, its database or named files to records, scale and rules with the labels."""
 
-from karat.study.study import Study
-from karat.study.truth import Truth
+from karat.study.study import Study, Truth
 
 __all__ = ["Study", "Truth"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,19 +21,55 @@ from karat.formats import (
     read_runs,
     read_subtopics,
 )
-from karat.formats.merge import groups_together, unique_system_names
+from karat.formats.column_mapping import Columns, ColumnsLike, said_of_all, tables_in
 from karat.formats.open_files import File
-from karat.formats.said_columns import Columns, ColumnsLike, said_of_all, tables_in
+from karat.formats.read import groups_together, unique_system_names
 from karat.formats.study_folder import StudyFolder, read_study
 from karat.labels import GOLD, known_grades, select, split_gold
-from karat.labels.made_once import made_once
+from karat.labels.cache import made_once
 from karat.labels.selection import ALTERED
 from karat.records import ClickLog, Clicks, Documents, Judgments, PathLike, Preferences, Queries, Runs, Scale
-from karat.records.base import count
-from karat.records.design import StudyDesign
-from karat.study.folder_files import DESIGN, TRUTH, files_of, not_read, only_file
-from karat.study.from_database import Collected, collected
-from karat.study.truth import Truth
+from karat.records.study_design import StudyDesign
+from karat.records.table import count
+from karat.study.collected import Collected, collected
+from karat.study.folders import DESIGN, TRUTH, files_of, not_read, only_file
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What was planted in a simulated study, so that a report can say whether it was found.
+
+    `simulated` says in words what of the study is simulated; `scores` are the systems' true scores by `measure`.
+    """
+
+    simulated: str = ""
+    measure: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Truth:
+        """The planted truth in a JSON file with simulated, measure and scores; what else it holds is left aside."""
+        try:
+            said = json.loads(path.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise BadInput(f"{path}: {error}") from None
+        if not isinstance(said, dict) or not isinstance(said.get("scores", {}), dict):
+            raise BadInput.at(
+                str(path), expected='an object with "simulated", "measure" and "scores"', found=str(said)[:60]
+            )
+        scores = {str(name): float(value) for name, value in said.get("scores", {}).items()}
+        return cls(str(said.get("simulated", "")), str(said.get("measure", "")), scores)
+
+    def difference(self, measure: str, a: str, b: str) -> float | None:
+        """The true difference of b less a by a measure, where it is known.
+
+        >>> Truth("all", "P@10", {"x": 0.5, "y": 0.75}).difference("P@10", "x", "y")
+        0.25
+        """
+        if measure != self.measure or a not in self.scores or b not in self.scores:
+            return None
+        return self.scores[b] - self.scores[a]
+
 
 #: What a study may hold beside its labels and gold labels, and all of it.
 BESIDE = ("runs", "queries", "documents", "preferences", "clicks")

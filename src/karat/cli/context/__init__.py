@@ -1,6 +1,6 @@
 """`karat context`: what judges say about each aspect of a document, alone and after another one."""
 
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 context = LazyGroup(
     __name__,
@@ -18,7 +18,7 @@ context = LazyGroup(
         }
     },
     default="all",
-    file="parts",
+    file="subcommands",
     help="""Relevance by aspect, alone and in context.
 
     Without a part, as karat context judgments.csv, all that the data allows. LABELS, in a file or a study's folder,

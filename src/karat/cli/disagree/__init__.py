@@ -1,6 +1,6 @@
 """`karat disagree`: how many users would call this result top, given what one judge said?"""
 
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 disagree = LazyGroup(
     __name__,
@@ -18,7 +18,7 @@ disagree = LazyGroup(
         }
     },
     default="weights",
-    file="parts",
+    file="subcommands",
     help="""What a grade is worth to users who disagree.
 
     Without a part, as karat disagree crowd.csv, the weights. LABELS are those of several judges for a document, in a

@@ -11,12 +11,11 @@ import polars as pl
 
 from karat import judges as analysis
 from karat.cli.inputs import Reading, with_kinds
-from karat.cli.option_values import as_one, named
-from karat.cli.options import refuse
-from karat.cli.outputs import keep_inputs
+from karat.cli.options import as_one, named, refuse
+from karat.cli.output_formats import keep_inputs
 from karat.errors import BadInput
 from karat.records import Judgments, Result
-from karat.records.base import count
+from karat.records.table import count
 
 top = click.option(
     "--top", metavar="LEVEL", help="The level that users want, by its grade or name (default: the scale's highest)."

@@ -1,6 +1,6 @@
 """`karat judges`: can I trust these judges, and where do they go wrong?"""
 
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 judges = LazyGroup(
     __name__,
@@ -21,7 +21,7 @@ judges = LazyGroup(
         }
     },
     default="all",
-    file="parts",
+    file="subcommands",
     help="""Agreement, errors and biases of judges, of any mix of groups.
 
     Without a part, as karat judges crowd.csv, all that the data allows. LABELS are files, or a study's folder; a file

@@ -9,15 +9,12 @@ import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading, runs_in
-from karat.cli.progress import waiting
-from karat.cli.results import tell_as
-from karat.cli.runs import read_several
-from karat.cli.tables import console, say, side_by_side
+from karat.cli.inputs import Reading, read_several, runs_in
+from karat.cli.results import console, say, side_by_side, tell_as
+from karat.cli.terminal import waiting
 from karat.formats.open_files import File
-from karat.plan.llm_audit import audit_llm
-from karat.plan.llm_sheet import LLMAudit, LLMSheet
-from karat.plan.llm_words import main_figures, where_it_errs
+from karat.llm.audit import audit_llm
+from karat.llm.audit_sheet import LLMAudit, LLMSheet, main_figures, where_it_errs
 from karat.records.number_format import figure
 from karat.records.runs import together
 

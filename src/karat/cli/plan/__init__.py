@@ -1,6 +1,6 @@
 """`karat plan`: what should be judged next?"""
 
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 plan = LazyGroup(
     __name__,

@@ -9,16 +9,15 @@ import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import run_files
-from karat.cli.outputs import keep_inputs
-from karat.cli.part import part
-from karat.cli.reading_options import columns
+from karat.cli.inputs import read_several, run_files
+from karat.cli.options import columns
+from karat.cli.output_formats import keep_inputs
 from karat.cli.results import Tables
-from karat.cli.runs import read_several
+from karat.cli.subcommand import part
 from karat.errors import BadInput
-from karat.formats.format import format_ending
+from karat.formats.format_registry import format_ending
 from karat.formats.open_files import File, write_bytes
-from karat.plan.context import plan_context
+from karat.plan.context_tasks import plan_context
 from karat.records.runs import together
 
 

@@ -7,9 +7,9 @@ import click
 from karat.cli import options
 from karat.cli.disagree import levels
 from karat.cli.inputs import Reading
-from karat.cli.part import part
 from karat.cli.results import Tables
-from karat.plan.disagreement import plan_disagreement
+from karat.cli.subcommand import part
+from karat.plan.disagreement_power import plan_disagreement
 
 
 @part(

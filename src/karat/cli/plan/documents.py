@@ -8,7 +8,7 @@ import polars as pl
 
 from karat.cli import options
 from karat.cli.inputs import Reading
-from karat.cli.outputs import keep_inputs
+from karat.cli.output_formats import keep_inputs
 from karat.cli.plan.context import task_file
 from karat.cli.results import print_result, tell_as
 from karat.formats import read_preferences

@@ -9,17 +9,15 @@ import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading, run_files
-from karat.cli.outputs import keep_inputs
-from karat.cli.results import print_result, tell_as
-from karat.cli.runs import read_several
-from karat.cli.tables import console, say
-from karat.comparison.moved import titles_of
+from karat.cli.inputs import Reading, read_several, run_files
+from karat.cli.output_formats import keep_inputs
+from karat.cli.results import console, print_result, say, tell_as
+from karat.comparison.query_deltas import titles_of
 from karat.errors import BadInput, KaratError
 from karat.formats import read_judgments, write
 from karat.formats.open_files import File
-from karat.plan.gold import plan_gold, plan_gold_queries
 from karat.plan.gold_plan import GoldPlan
+from karat.plan.gold_selection import plan_gold, plan_gold_queries
 from karat.records import Documents, Judgments, Queries, Result
 
 #: How many of the documents are shown.

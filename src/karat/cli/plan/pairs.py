@@ -8,12 +8,11 @@ import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading, run_files
-from karat.cli.option_values import named
-from karat.cli.outputs import keep_inputs
+from karat.cli.inputs import Reading, read_several, run_files
+from karat.cli.options import named
+from karat.cli.output_formats import keep_inputs
 from karat.cli.plan.context import task_file
 from karat.cli.results import print_result, tell_as
-from karat.cli.runs import read_several
 from karat.errors import BadInput
 from karat.formats import read_preferences
 from karat.formats.csv import read_csv

@@ -10,11 +10,9 @@ import click
 import polars as pl
 
 from karat.cli import options
-from karat.cli.inputs import Reading, run_files
-from karat.cli.progress import waiting
-from karat.cli.results import print_result, tell_as
-from karat.cli.runs import read_several
-from karat.cli.tables import console, say
+from karat.cli.inputs import Reading, read_several, run_files
+from karat.cli.results import console, print_result, say, tell_as
+from karat.cli.terminal import waiting
 from karat.errors import BadInput
 from karat.plan import PilotVariance, PowerPlan, pilot_variance, plan_power
 from karat.plan.power import MIN_STUDIES, count_simulated_studies

@@ -1,6 +1,6 @@
 """`karat simulate`: studies whose truth is known."""
 
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 EXAMPLES = """\b
 Examples:
@@ -28,7 +28,7 @@ simulate = LazyGroup(
             "interleaving": "A log of lists that two systems share.",
         }
     },
-    file="studies",
+    file="subcommands",
     epilog=EXAMPLES,
     help="Studies with planted effects: does an analysis find them, and stay silent where there is nothing?",
 )

@@ -1,6 +1,6 @@
 """`karat validate`: do measures agree with users?"""
 
-from karat.cli.lazy import LazyGroup
+from karat.cli.lazy_group import LazyGroup
 
 validate = LazyGroup(
     __name__,
@@ -25,7 +25,7 @@ validate = LazyGroup(
         },
     },
     default="agreement",
-    file="parts",
+    file="subcommands",
     help="""Check measures against what users prefer, side by side.
 
     Without a part, as karat validate preferences.csv labels.csv a.run b.run, the agreement. What users said comes

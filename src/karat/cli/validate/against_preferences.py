@@ -7,20 +7,17 @@ from typing import Any
 
 import click
 
-from karat import validity
+import karat as kt
 from karat.cli import options
-from karat.cli.inputs import Reading, run_files
-from karat.cli.named_measures import measures_among
-from karat.cli.option_values import named
-from karat.cli.part import part
+from karat.cli.inputs import Reading, measures_among, read_several, run_files
+from karat.cli.options import named
 from karat.cli.results import Tables, print_result, show_all, tell_as
-from karat.cli.runs import read_several
+from karat.cli.subcommand import part
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.records import Result
-from karat.validity.measure_variants import GRIDS
-from karat.validity.pair_covariates import OF_LISTS, OF_SNIPPETS
-from karat.validity.pair_scores import OWN
+from karat.users.measure_variants import GRIDS
+from karat.users.pair_scores import OF_LISTS, OF_SNIPPETS, OWN
 
 #: What is compared with users when no measure is asked for, down to what they saw.
 AGREEMENT = ("nDCG", "RR", "P", "ERR")
@@ -31,7 +28,7 @@ FIT = ("RBP(p=0.8)",)
 def _with_tests(result: Result, title: str) -> None:
     """Print the agreement, that of judges with each other, and what is between measures and between parts."""
     print_result(result)
-    assert isinstance(result, validity.Agreement)
+    assert isinstance(result, kt.users.Agreement)
     first = ("first", "second", "difference", "sign_p", "p_adjusted", "better")
     humans = ("judges", "agree", "equal", "disagree", "ties", "n", "agree_share", "credit")
     second = ("measure", "first", "second", "first_share", "second_share", "welch_p", "p_adjusted")
@@ -94,7 +91,7 @@ def agreement(
     if not of_snippets:
         options.refuse("documents", why="no --split is of their snippets")
     given = replace(Users.typed(reading, users, files, measure, queries), documents_path=documents)
-    found = validity.agreement(
+    found = kt.users.agreement(
         *given.compared,
         given.measures_or(AGREEMENT, depth),
         queries=given.queries,
@@ -122,17 +119,17 @@ def tables(
     With --latex, and in files for people (.tex, .md, .html), all are in the paper's layout.
     """
     given = Users(users, reading, files, queries_path=queries)
-    found = validity.agreement_tables(*given.compared, queries=given.queries, **asked)
+    found = kt.users.agreement_tables(*given.compared, queries=given.queries, **asked)
     named = {name: replace(table, finding=f"{name}. {table.finding}") for name, table in found.items()}
     document = {name: table.to_dict() for name, table in found.items()}
     first, *others = named
-    printed = {name: validity.as_printed(table) for name, table in named.items()}
+    printed = {name: kt.users.as_printed(table) for name, table in named.items()}
     tell_as(form, document, named[first], lambda: show_all(named.items(), print_result), others, printed)
 
 
 def _with_held_out(result: Result, title: str) -> None:
     print_result(result)
-    assert isinstance(result, validity.FittedMeasure)
+    assert isinstance(result, kt.users.FittedMeasure)
     click.echo()
     held = result.held_out.drop("likelihood_gain_low", "likelihood_gain_high")
     print_result(Result(held, "On queries that were not fitted to:"))
@@ -178,7 +175,7 @@ def fit(
     grids = named("--vary", vary, _numbers, expected="NAME or NAME=X,Y,..., as p=0.5,0.8", bare=True)
     varied = {name: values or GRIDS.get(name, ()) for name, values in grids.items()}
     return {
-        name: validity.fit_measure(*given.compared, name, varied, depth=depth, **asked)
+        name: kt.users.fit_measure(*given.compared, name, varied, depth=depth, **asked)
         for name in given.measures_or(FIT, depth)
     }
 
@@ -211,5 +208,5 @@ def correlation(
     """
     files, names = measures_among(runs, measure)
     lists = read_several(run_files(labels, files))
-    found = validity.measure_correlation(reading.study(labels).judged, lists, names or list(CORRELATION), **asked)
+    found = kt.users.measure_correlation(reading.study(labels).judged, lists, names or list(CORRELATION), **asked)
     return {"Correlation": found}

@@ -8,16 +8,16 @@ from typing import Any
 import click
 import polars as pl
 
-from karat import validity
+import karat as kt
 from karat.cli import options
 from karat.cli.inputs import Reading
-from karat.cli.option_values import named
-from karat.cli.part import part
+from karat.cli.options import named
 from karat.cli.results import Tables, print_result
+from karat.cli.subcommand import part
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.records import Result
-from karat.validity.agreement_curves import CONDITIONS, MEASURES, Share
+from karat.users.agreement_curves import CONDITIONS, MEASURES, Share
 
 #: The context weights that are shown in the terminal.
 SHOWN = (0.0, 0.5, 1.0)
@@ -25,7 +25,7 @@ SHOWN = (0.0, 0.5, 1.0)
 
 def _ends_and_middle(result: Result, title: str, *, ends: bool = True) -> Result:
     """The kappas at the ends and in the middle of the curves along context, which fit a page; the rest is a figure."""
-    if not isinstance(result, validity.PreferenceCurves):
+    if not isinstance(result, kt.users.PreferenceCurves):
         return result
     rows = result.frame.filter(pl.col("curve") == "context")
     about = [*(["source"] if "source" in result.columns else []), "condition", "measure", "preference"]
@@ -41,7 +41,7 @@ def _ends_and_middle(result: Result, title: str, *, ends: bool = True) -> Result
 
 
 def _printed(result: Result, title: str) -> None:
-    if isinstance(result, validity.PreferenceCurves):
+    if isinstance(result, kt.users.PreferenceCurves):
         more = "intervals, Jaccard coefficients, the curves along shares of ties and the other context weights:"
         result = replace(result, notes=(*result.notes, f"{more} with --json"))
     print_result(_ends_and_middle(result, title, ends=False))
@@ -93,7 +93,7 @@ def curves(
     options.refuse_documents(model)
     given = replace(Users.typed(reading, users, files, measure), documents_path=documents)
     conditions = named("--condition", condition, _share, expected="NAME=SHARE, as few=0.1") or CONDITIONS
-    found = validity.preference_curves(
+    found = kt.users.preference_curves(
         *given.compared,
         given.measures or MEASURES,
         conditions=conditions,

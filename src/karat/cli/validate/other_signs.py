@@ -8,20 +8,19 @@ from typing import Any
 import click
 import polars as pl
 
-from karat import validity
+import karat as kt
 from karat.cli import options
-from karat.cli.inputs import Reading
-from karat.cli.named_measures import measures_named
-from karat.cli.outputs import keep_inputs, write_csv
-from karat.cli.part import part
-from karat.cli.reading_options import columns
+from karat.cli.inputs import Reading, measures_named
+from karat.cli.options import columns
+from karat.cli.output_formats import keep_inputs, write_csv
 from karat.cli.results import Tables, print_result
+from karat.cli.subcommand import part
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.formats import read_comments, read_ratings, read_session_lists
 from karat.records import Result
-from karat.validity.agreement_curves import MEASURES
-from karat.validity.reason_classes import NAMES
+from karat.users.agreement_curves import MEASURES
+from karat.users.reasons import NAMES
 
 #: What is compared with ratings when no measure is asked for.
 RATINGS = ("nDCG@10", "P@10", "ERR@10", "RBP")
@@ -40,7 +39,7 @@ def clicks(
 ) -> Tables:
     """Measures against click rates, over queries, which says less: easy queries get clicks whatever the ranking."""
     given = Users.typed(reading, users, files, measure)
-    found = validity.against_click_rates(
+    found = kt.users.against_click_rates(
         given.clicks, given.labels, given.runs, given.measures or MEASURES, cutoff=depth, **chance
     )
     return {"Click rates": found}
@@ -74,7 +73,7 @@ def ratings(
     **asked: Any,
 ) -> Tables:
     """Measures against users' ratings of whole searches; LISTS has session, step, doc, rank."""
-    found = validity.against_ratings(
+    found = kt.users.against_ratings(
         read_ratings(users),
         reading.study(labels).judged,
         read_session_lists(lists),
@@ -87,7 +86,7 @@ def ratings(
 
 def _of_coded(result: Result, title: str) -> None:
     """Print a table, of a model the classes that somebody coded."""
-    if isinstance(result, validity.ReasonModel):
+    if isinstance(result, kt.users.ReasonModel):
         result = replace(result, frame=result.frame.filter(pl.col("coded") > 0))
     print_result(result)
 
@@ -112,12 +111,12 @@ def reasons(users: str, coded: str | None, out: str | None, **asked: Any) -> Tab
     comments = read_comments(users)
     if coded is None:
         options.refuse(*asked, why="only what is learned from --coded is tested and drawn")
-        found: dict[str, Result] = {"Reasons": validity.reason_table(comments)}
-        suggested = validity.reasons_by_rules(comments)
+        found: dict[str, Result] = {"Reasons": kt.users.reason_table(comments)}
+        suggested = kt.users.reasons_by_rules(comments)
     else:
-        model = validity.learn_reasons(read_comments(coded), **asked)
+        model = kt.users.learn_reasons(read_comments(coded), **asked)
         suggested = model.suggest(comments)
-        table = validity.reason_table(comments.drop("codes", strict=False), suggested.select(NAMES).to_numpy())
+        table = kt.users.reason_table(comments.drop("codes", strict=False), suggested.select(NAMES).to_numpy())
         found = {"Model": model, "Reasons": table}
     if out is not None:
         write_csv(suggested, out)

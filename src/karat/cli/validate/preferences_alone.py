@@ -7,17 +7,16 @@ from typing import Any
 
 import click
 
-from karat import validity
+import karat as kt
 from karat.cli import options
-from karat.cli.inputs import Reading, runs_in
-from karat.cli.outputs import keep_inputs
-from karat.cli.part import part
+from karat.cli.inputs import Reading, read_several, runs_in
+from karat.cli.output_formats import keep_inputs
 from karat.cli.results import Tables
-from karat.cli.runs import read_several
+from karat.cli.subcommand import part
 from karat.cli.validate import users as of_users
 from karat.cli.validate.users import Users
 from karat.formats import read_preferences, write
-from karat.formats.kinds import kind_of
+from karat.formats.content_type import kind_of
 from karat.records import Judgments, Result
 
 
@@ -33,8 +32,8 @@ def votes(users: str, by: str | None, how: str, at_least: float | None, reading:
     """What users answered, all in all and for each pair of systems."""
     given = Users(users, reading).preferences
     return {
-        "Votes": validity.votes(given, at_least=at_least),
-        "Preferred": validity.preferred(given, by=by or "query", how=how, at_least=at_least),
+        "Votes": kt.users.votes(given, at_least=at_least),
+        "Preferred": kt.users.preferred(given, by=by or "query", how=how, at_least=at_least),
     }
 
 
@@ -47,7 +46,7 @@ def votes(users: str, by: str | None, how: str, at_least: float | None, reading:
 )
 def ranking(users: str, reading: Reading, **asked: Any) -> Tables:
     """A ranking of systems by what users prefer: Bradley and Terry's model with Davidson's ties."""
-    return {"Ranking": validity.rank_systems(Users(users, reading).preferences, **asked)}
+    return {"Ranking": kt.users.rank_systems(Users(users, reading).preferences, **asked)}
 
 
 @part(
@@ -70,12 +69,12 @@ def documents(
     """
     keep_inputs("--out", out, [users, *files])
     given = read_preferences(users, time_format=reading.time_format)
-    found: dict[str, Result] = {"Order": validity.preferred_documents(given)}
+    found: dict[str, Result] = {"Order": kt.users.preferred_documents(given)}
     if files:
         labelled = Path(files[0]).is_dir() or kind_of(files[0]) != "runs"
         lists = files[1:] if labelled else files
         found = {
-            "Agreement": validity.document_agreement(
+            "Agreement": kt.users.document_agreement(
                 given,
                 reading.study(files[0]).judged if labelled else None,
                 read_several([*lists] or runs_in(files[0])) if lists or runs_in(files[0]) else None,
@@ -105,6 +104,6 @@ def judges(users: str, block: int, level: float, reading: Reading, **chance: Any
     """
     given = Users(users, reading).preferences
     return {
-        "Judges": validity.preference_judges(given, level=level),
-        "Work": validity.preference_work(given, block=block, level=level, **chance),
+        "Judges": kt.users.preference_judges(given, level=level),
+        "Work": kt.users.preference_work(given, block=block, level=level, **chance),
     }

@@ -11,15 +11,13 @@ from typing import Any
 import click
 
 from karat.cli import options
-from karat.cli.inputs import Reading, runs_in
-from karat.cli.named_measures import measures_among
-from karat.cli.option_values import Command, as_one
-from karat.cli.runs import read_several
+from karat.cli.inputs import Reading, measures_among, read_several, runs_in
+from karat.cli.options import Command, as_one
 from karat.errors import BadInput
 from karat.formats import read_clicks, read_documents, read_preferences, read_queries
 from karat.records import ClickLog, Clicks, Documents, Judgments, Preferences, Queries, Runs
 from karat.study import Study
-from karat.validity.question_unit import shown_depth
+from karat.users.pair_scores import shown_depth
 
 unit = click.option(
     "--unit",

@@ -1,8 +1,0 @@
-"""A nugget, a fact that a good answer has, beside an answer: is it in there?"""
-
-from __future__ import annotations
-
-from karat.ask.kinds.statement import asked_beside
-from karat.records import statements
-
-NUGGET = asked_beside("nugget", "nugget", "answer", statements.NUGGET)

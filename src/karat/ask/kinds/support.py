@@ -1,8 +1,0 @@
-"""A sentence of an answer beside the passage that it cites: does the passage bear it out?"""
-
-from __future__ import annotations
-
-from karat.ask.kinds.statement import asked_beside
-from karat.records import statements
-
-SUPPORT = asked_beside("support", "sentence", "passage", statements.SUPPORT)

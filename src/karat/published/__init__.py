@@ -1,1 +1,0 @@
-"""What printed figures are worth: a score from a paper, or a difference, corrected for how often its judges erred."""
