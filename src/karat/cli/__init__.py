@@ -1,4 +1,4 @@
-"""What can I type? One file per command; only parsing and printing here."""
+"""Commands: parse arguments, call the public API, print the result."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli import options as server_options
 from karat.cli.options import OneOf, columns
 from karat.cli.terminal import tell_notes, visible
 from karat.errors import KaratError, Undefined
@@ -76,11 +75,11 @@ Examples:
 @click.option("--price", metavar="IN/OUT", help="Dollars for a million tokens of questions and answers: 0.15/0.60.")
 @click.option("--rpm", type=click.FloatRange(0, min_open=True), help="The most calls a minute.")
 @click.option("--tpm", type=click.FloatRange(0, min_open=True), help="The most tokens a minute.")
-@server_options.concurrency(8)
-@server_options.attempts(6)
-@server_options.timeout(120.0)
+@options.concurrency(8)
+@options.attempts(6)
+@options.timeout(120.0)
 @click.option("--key-env", metavar="VARIABLE", help="The variable of the environment that holds the key.")
-@server_options.answers
+@options.answers
 @options.database
 @columns
 @options.out

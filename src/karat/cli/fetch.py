@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli import options
-from karat.cli import options as server_options
 from karat.cli.output_formats import keep_inputs
 from karat.cli.terminal import tell_notes, visible, waiting
 from karat.errors import BadInput, KaratError, Undefined
@@ -44,18 +43,18 @@ Examples:
 @click.option("--system", "systems", metavar="NAME", multiple=True, help="The system's name, one for each template.")
 @options.depth(10)
 @click.option("--hits", metavar="PATH", help="Where the hits stand in the answer, as hits.hits; else told by its form.")
-@server_options.paths
+@options.paths
 @click.option("--header", "headers", metavar="'NAME: VALUE'", multiple=True, help="A header; env:NAME is a variable.")
 @click.option(
     "--request", type=click.Choice(["GET", "POST"]), help="How it is asked; by POST where there is a template."
 )
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="The most calls a second.")
-@server_options.concurrency(4)
-@server_options.attempts(5)
-@server_options.timeout(30.0)
+@options.concurrency(4)
+@options.attempts(5)
+@options.timeout(30.0)
 @click.option("--ca", metavar="FILE", help="Certificates of those who vouch for the server, in a PEM file.")
 @click.option("--insecure", is_flag=True, help="Take any certificate: for servers of your own only.")
-@server_options.answers
+@options.answers
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever an earlier try has got.")
 @click.option("--show-request", is_flag=True, help="Print the first request of each system, and send nothing.")
 @options.documents

@@ -1,4 +1,4 @@
-"""Which system wins?"""
+"""Which system is better: tests, many systems, query groups, interim looks and the CI gate."""
 
 from karat.comparison.comparer import Comparer, compare, compare_scores
 from karat.comparison.comparison import Comparison

@@ -1,4 +1,4 @@
-"""What is a document worth after the one just read? Judged labels in context, and those that nobody judged."""
+"""Relevance in context and by aspect."""
 
 from karat.context.labelling import SOURCES, context_accuracy, context_sources, label_in_context
 from karat.context.predictors import PREDICTORS

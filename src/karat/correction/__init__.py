@@ -1,4 +1,4 @@
-"""The score corrected: what it would be by gold labels, with its error."""
+"""Scores corrected with gold labels, or with published error rates of the judges."""
 
 from karat.correction.corrected_scores import score
 

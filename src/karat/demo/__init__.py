@@ -1,4 +1,4 @@
-"""Which of four search engines over Python's own documentation is best? A study to try karat on."""
+"""A study to try karat on: real documents and engines, simulated people."""
 
 from karat.demo.demo_study import DemoStudy, demo_study, write_demo
 

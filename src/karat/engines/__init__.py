@@ -1,1 +1,1 @@
-"""What does an engine find? The rankings of live search engines, over HTTP or from PostgreSQL."""
+"""Fetch rankings from live search engines."""

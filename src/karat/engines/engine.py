@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from karat.advice import advise
-from karat.engines import templates as places
+from karat.engines import templates
 from karat.engines.credentials import parse_headers
 from karat.engines.templates import ENV, PLACE, Values
 from karat.errors import BadInput
@@ -126,9 +126,9 @@ class Engine:
     def is_form(self) -> bool:
         """Whether the template is a form; what is neither a form nor JSON is refused."""
         assert self.body is not None
-        sample: Values = dict.fromkeys(places.names_in(self.body), "x") | {"depth": 1}
+        sample: Values = dict.fromkeys(templates.names_in(self.body), "x") | {"depth": 1}
         try:
-            json.loads(places.in_json(self.body, sample))
+            json.loads(templates.in_json(self.body, sample))
             return False
         except (ValueError, RecursionError) as error:
             if _FORM.fullmatch(self.body) and not self.body.startswith(("{", "[")):
@@ -146,7 +146,7 @@ class Engine:
 
     def request_for(self, values: Values, secrets: Mapping[str, str] | None = None) -> Request:
         """What is sent for a query: as it is shown, or, with `secrets`, as it goes over the line."""
-        names = [name for text in self.with_secrets for name in places.names_in(text)]
+        names = [name for text in self.with_secrets for name in templates.names_in(text)]
         if "query" not in names:
             raise BadInput.at(
                 f"the request of {self.system}",
@@ -156,20 +156,20 @@ class Engine:
         # In one pass: a query that looks like a place is a query, and gets nobody's password.
         hidden = {name: f"{{{{{name}}}}}" for name in names if name.startswith(ENV)}
         filled: Values = {**values, **(hidden if secrets is None else secrets)}
-        url = places.in_url(self.url, filled) if secrets is not None else _shown_url(self.url, filled)
+        url = templates.in_url(self.url, filled) if secrets is not None else _shown_url(self.url, filled)
         headers = {"Accept": "application/json"}
         body = None
         if self.body is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded" if self.is_form else "application/json"
-            body = places.in_url(self.body, filled) if self.is_form else places.in_json(self.body, filled)
-        headers |= {name: places.in_header(value, filled) for name, value in self.headers.items()}
+            body = templates.in_url(self.body, filled) if self.is_form else templates.in_json(self.body, filled)
+        headers |= {name: templates.in_header(value, filled) for name, value in self.headers.items()}
         return Request(self.request or ("GET" if body is None else "POST"), url, headers, body)
 
 
 def _shown_url(url: str, values: Values) -> str:
     """A URL with its places filled but for the variables of the environment, which stay readable."""
     return PLACE.sub(
-        lambda place: place[0] if places.name_of(place).startswith(ENV) else places.in_url(place[0], values), url
+        lambda place: place[0] if templates.name_of(place).startswith(ENV) else templates.in_url(place[0], values), url
     )
 
 

@@ -1,4 +1,4 @@
-"""Files: TREC's, CSV, JSON lines, Parquet and Quepid's, in and out, plain or packed."""
+"""Readers and writers, one module per format family."""
 
 from karat.formats.format_registry import FORMATS, register_format
 from karat.formats.karat_tables import read_confusion

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import Source
-from karat.records import column_names as names
+from karat.records import Source, column_names
 from karat.records.clicks import IMPRESSION, TEAM, ClickLog
 from karat.records.schema import Column, Schema
 from karat.records.table import count
@@ -20,8 +19,8 @@ CLICKED = ("click", "clicked", "click_through", "clickthrough", "item_click", "r
 EVENTS = Schema(
     "events",
     (
-        Column("query", pl.String, "the query's id or text", True, ("user_query", "query_text", *names.QUERY)),
-        Column("doc", pl.String, "the document's id", True, ("object_id", *names.DOC, "url"), False),
+        Column("query", pl.String, "the query's id or text", True, ("user_query", "query_text", *column_names.QUERY)),
+        Column("doc", pl.String, "the document's id", True, ("object_id", *column_names.DOC, "url"), False),
         Column("action", pl.String, "what happened", True, ("action_name", "event", "event_type", "event_name")),
         Column("rank", pl.Int64, "where the result stood, 1 the top", False, ("position", "ordinal"), least=1),
         Column("session", pl.String, "the user's session", aliases=("session_id",)),

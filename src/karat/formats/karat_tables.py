@@ -16,16 +16,17 @@ from karat.formats.format_registry import FORMATS, format_ending
 from karat.formats.json_files import load_json
 from karat.formats.open_files import File
 from karat.formats.read_errors import unbroken
-from karat.records import Column, PathLike, Schema, Source
-from karat.records import column_names as names
+from karat.records import Column, PathLike, Schema, Source, column_names
 from karat.stats.arrays import Floats
 
 #: The ids of tasks; the ids of rows (`_id`, `id`) are no documents here.
 IDS = Schema(
     "tasks",
     (
-        Column("query", pl.String, "the query's id", aliases=names.QUERY),
-        Column("doc", pl.String, "the document's id", aliases=tuple(n for n in names.DOC if n not in ("_id", "id"))),
+        Column("query", pl.String, "the query's id", aliases=column_names.QUERY),
+        Column(
+            "doc", pl.String, "the document's id", aliases=tuple(n for n in column_names.DOC if n not in ("_id", "id"))
+        ),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Can we trust them? Agreement, errors and habits of judges and of groups of judges."""
+"""Judges: agreement, error models, bias, and disagreement between users."""
 
 from karat.judges.agreement import agreement
 from karat.judges.agreement_tests import agreement_tests

@@ -1,4 +1,4 @@
-"""Which labels count? Selection, order, panel, consensus and gold: the one door, and nobody else decides it."""
+"""Which labels count: selection, order, repeats, consensus and gold. Decided here and nowhere else."""
 
 from karat.labels.aspects import of_aspect
 from karat.labels.consensus import consensus

@@ -1,1 +1,1 @@
-"""Ask a language model: prompts, dialects, the store of its answers, and what they say."""
+"""LLM judges: prompts, providers, stored answers, budget and audit."""

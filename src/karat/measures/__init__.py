@@ -1,4 +1,4 @@
-"""How good is one ranking? One family of measures a file, all queries and systems at once."""
+"""Measures, and scoring with confidence intervals."""
 
 from karat.measures.base import MEASURES as MEASURES
 from karat.measures.base import Linear as Linear

@@ -1,4 +1,4 @@
-"""What should be judged next? Tasks for judges, with their number and cost before anyone starts."""
+"""Planning: sample sizes, gold samples, and the pairs and contexts to judge."""
 
 from karat.plan.comparison_tasks import comparison_tasks
 from karat.plan.disagreement_power import plan_disagreement

@@ -1,4 +1,4 @@
-"""What is one fact? Typed frames for judgments, runs, preferences, clicks, queries and documents."""
+"""Typed tables with checked schemas, scales and results."""
 
 from karat.records.clicks import ClickLog, Clicks
 from karat.records.documents import Documents

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import column_names as names
+from karat.records import column_names
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 from karat.records.table import Records, count, frame_of
@@ -16,8 +16,8 @@ from karat.records.table import Records, count, frame_of
 #: A click counts as satisfied when the user stayed this long (seconds).
 SATISFIED_AFTER = 30.0
 
-_QUERY = Column("query", pl.String, "the query's id or text", True, names.QUERY)
-_DOC = Column("doc", pl.String, "the document's id", True, (*names.DOC, "url"))
+_QUERY = Column("query", pl.String, "the query's id or text", True, column_names.QUERY)
+_DOC = Column("doc", pl.String, "the document's id", True, (*column_names.DOC, "url"))
 
 #: What logs call the one search that showed a result, and the system that brought it.
 IMPRESSION = ("impression_id", "search_id", "search", "request_id", "serp", "serp_id", "page_id")

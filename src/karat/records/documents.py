@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from karat.records import column_names as names
+from karat.records import column_names
 from karat.records.schema import Column, Schema
 from karat.records.table import Records, count
 
@@ -23,11 +23,11 @@ class Documents(Records):
     schema: ClassVar[Schema] = Schema(
         "documents",
         (
-            Column("doc", pl.String, "the document's id", True, names.DOC),
+            Column("doc", pl.String, "the document's id", True, column_names.DOC),
             Column("title", pl.String, "its title"),
             Column("snippet", pl.String, "what a result page shows of it"),
             Column("url", pl.String, "its address"),
-            Column("text", pl.String, "its full text", aliases=names.TEXT_OF_DOCUMENTS),
+            Column("text", pl.String, "its full text", aliases=column_names.TEXT_OF_DOCUMENTS),
         ),
         ordinary=("doc", "title", "text"),
         key=("doc",),

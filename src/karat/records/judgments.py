@@ -14,7 +14,7 @@ import polars as pl
 
 from karat.advice import advise
 from karat.errors import BadInput
-from karat.records import column_names as names
+from karat.records import column_names
 from karat.records.mixed_scales import scale_notes, unjudged_note
 from karat.records.scale import Scale
 from karat.records.schema import OF_ANSWERS, Column, Schema, plain
@@ -109,17 +109,17 @@ class Judgments(Records):
     schema: ClassVar[Schema] = Schema(
         "judgments",
         (
-            Column("query", pl.String, "the query's id", True, names.QUERY),
-            Column("doc", pl.String, "the document's id", True, names.DOC),
+            Column("query", pl.String, "the query's id", True, column_names.QUERY),
+            Column("doc", pl.String, "the document's id", True, column_names.DOC),
             Column(
                 "label",
                 pl.Float64,
                 "the grade given; none when the judge could not tell",
                 True,
-                names.LABEL,
+                column_names.LABEL,
                 filled=False,
             ),
-            Column("judge", pl.String, "who judged", aliases=names.JUDGE),
+            Column("judge", pl.String, "who judged", aliases=column_names.JUDGE),
             Column("group", pl.String, "the kind of judge: gold, professional, crowd, llm, ..."),
             Column("aspect", pl.String, "the aspect of relevance; overall when absent"),
             Column("context", pl.String, "the document read just before; none when judged alone"),
@@ -129,7 +129,7 @@ class Judgments(Records):
             Column("comment", pl.String, "what the judge added"),
             *OF_ANSWERS,
         ),
-        beside=names.BESIDE_ANSWERS,
+        beside=column_names.BESIDE_ANSWERS,
     )
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from karat.records import column_names as names
+from karat.records import column_names
 from karat.records.schema import OF_ANSWERS, Column, Schema
 from karat.records.source import Source
 from karat.records.table import Records, count
@@ -27,13 +27,13 @@ class Preferences(Records):
     schema: ClassVar[Schema] = Schema(
         "preferences",
         (
-            Column("query", pl.String, "the query's id", True, names.QUERY),
+            Column("query", pl.String, "the query's id", True, column_names.QUERY),
             Column("subtopic", pl.String, "the subtopic that was shown"),
             Column("left", pl.String, "the system shown on the left", True),
             Column("right", pl.String, "the system shown on the right", True),
             Column("choice", pl.String, "which list is better", True, ("preference", "answer"), among=CHOICES),
             Column("strength", pl.Float64, "how clear the preference is", least=0),
-            Column("judge", pl.String, "who judged", aliases=names.JUDGE),
+            Column("judge", pl.String, "who judged", aliases=column_names.JUDGE),
             Column("group", pl.String, "the kind of judge"),
             Column("reason", pl.String, "why, in the judge's words", aliases=("comment",)),
             Column("trap", pl.Boolean, "whether the pair was a trap with a known answer"),
@@ -48,7 +48,7 @@ class Preferences(Records):
                 "how many traps a judge may fail by the study's rules; none where it is not said",
             ),
         ),
-        beside=names.BESIDE_ANSWERS,
+        beside=column_names.BESIDE_ANSWERS,
     )
 
     @classmethod

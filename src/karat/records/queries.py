@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from karat.records import column_names as names
+from karat.records import column_names
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 from karat.records.table import Records, count, frame_of
 
-_QUERY = Column("query", pl.String, "the query's id", True, names.QUERY_OF_QUERIES)
+_QUERY = Column("query", pl.String, "the query's id", True, column_names.QUERY_OF_QUERIES)
 
 SUBTOPICS = Schema(
     "subtopics",
@@ -50,7 +50,7 @@ class Queries(Records):
         "queries",
         (
             _QUERY,
-            Column("text", pl.String, "what the user typed", aliases=names.TEXT_OF_QUERIES),
+            Column("text", pl.String, "what the user typed", aliases=column_names.TEXT_OF_QUERIES),
             Column("description", pl.String, "the information need in a sentence"),
             Column("kind", pl.String, "ambiguous, faceted, navigational, ...", aliases=("type",)),
         ),

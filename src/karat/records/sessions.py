@@ -8,12 +8,12 @@ from typing import ClassVar
 import polars as pl
 
 from karat.errors import BadInput
-from karat.records import column_names as names
+from karat.records import column_names
 from karat.records.schema import Column, Schema
 from karat.records.source import Source
 from karat.records.table import Records, count
 
-_DOC = (*names.DOC, "url")
+_DOC = (*column_names.DOC, "url")
 _SESSION = Column("session", pl.String, "the search's id", True, ("session_id", "sessionid", "search"))
 
 
@@ -31,10 +31,20 @@ class SessionLists(Records):
             _SESSION,
             Column("step", pl.Int64, "which list of the session, 1 the first", True, ("qno", "query_no", "list")),
             Column(
-                "doc", pl.String, "the document's id; none for a list without results", True, (*names.DOC, "url"), False
+                "doc",
+                pl.String,
+                "the document's id; none for a list without results",
+                True,
+                (*column_names.DOC, "url"),
+                False,
             ),
             Column("rank", pl.Int64, "the place in the list, 1 the best", True, ("position",), False),
-            Column("query", pl.String, "the query's id in the labels; the session's where absent", aliases=names.QUERY),
+            Column(
+                "query",
+                pl.String,
+                "the query's id in the labels; the session's where absent",
+                aliases=column_names.QUERY,
+            ),
         ),
         key=("session", "step", "doc"),
         once="each document once in a list",

@@ -1,4 +1,4 @@
-"""Show it: a study on one page, its pictures and tables, with nothing but a browser needed."""
+"""Charts, tables, the HTML report, LaTeX and Markdown."""
 
 from karat.reports.figure import Figure
 from karat.reports.report import Report, report

@@ -1,4 +1,4 @@
-"""What if the truth were known? Judges, clicks, preferences and whole studies with planted effects."""
+"""Simulated studies whose truth is known."""
 
 from karat.simulate.click_log import PlantedLog, position_log, team_draft_log
 from karat.simulate.clicks import position_clicks

@@ -1,4 +1,4 @@
-"""Numbers only: resampling, intervals and tests that know nothing of queries or judges."""
+"""Numerical methods without domain knowledge."""
 
 from karat.stats.arrays import totals
 from karat.stats.bootstrap import FEWEST, Resampling, check_level, mean_intervals, ratio, ratio_intervals, resampled

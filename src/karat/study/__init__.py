@@ -1,4 +1,4 @@
-"""One study: from its folder, its database or named files to records, scale and rules with the labels."""
+"""A study in a folder or database: files, tasks and queue, people, event log, backup and move."""
 
 from karat.study.study import Study, Truth
 

@@ -13,7 +13,7 @@ from karat.labels import GOLD
 from karat.labels.selection import LLM, OVERALL
 from karat.records import Judgments, Records, Scale, Schema
 from karat.records.table import count
-from karat.study import answer_tables as read_tables
+from karat.study import answer_tables
 from karat.study.kinds import JUDGE, KINDS
 from karat.study.kinds.kind import typed
 from karat.study.people import all_judges, excluded_kinds
@@ -57,11 +57,11 @@ def exported(
     kind = next((kind for kind in KINDS.values() if kind.table.name == what), None)
     if kind is None:
         raise BadInput.at("the export", expected=" or ".join(exportable()), found=f'"{what}"')
-    frame = read_tables.answers_frame(store, kind, before=before)
+    frame = answer_tables.answers_frame(store, kind, before=before)
     if kind.sides:
         # Their answers are taken back: without this nobody would know that somebody failed a trap.
         frame = frame.with_columns(
-            rejected=pl.lit(read_tables.rejected(store, kind) or None, pl.Int64),
+            rejected=pl.lit(answer_tables.rejected(store, kind) or None, pl.Int64),
             failed_allowed=pl.lit(store.rules.traps_failed or None, pl.Int64),
         )
     if kind.table.records is None:
@@ -87,7 +87,7 @@ def drawn_labels(store: Store, scale: Scale | None = None, group: str | None = N
 
 def with_gold(store: Store, scale: Scale | None = None) -> Judgments:
     """All judgments, those of the group gold as `drawn_labels` has them where a plan drew some."""
-    said, gold = read_tables.judgments(store), drawn_labels(store, scale, GOLD)
+    said, gold = answer_tables.judgments(store), drawn_labels(store, scale, GOLD)
     if not len(gold):
         return _judgments(said, scale)
     others = said.filter(pl.col("group") != GOLD)
@@ -96,8 +96,8 @@ def with_gold(store: Store, scale: Scale | None = None) -> Judgments:
 
 def _said_and_waiting(store: Store, group: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What judges said, and the drawn documents of which they said nothing yet."""
-    waiting = _of(group, read_tables.waiting(store))  # first: what is said meanwhile is not lost between the two
-    said = _of(group, read_tables.judgments(store))
+    waiting = _of(group, answer_tables.waiting(store))  # first: what is said meanwhile is not lost between the two
+    said = _of(group, answer_tables.judgments(store))
     asked = ["query", "doc", "context", "subtopic", "group"]
     return said, waiting.join(said, on=asked, how="anti", nulls_equal=True, maintain_order="left")
 
@@ -165,4 +165,4 @@ def _filled(frame: pl.DataFrame, records: type[Records]) -> pl.DataFrame:
     return frame.select(name for name in frame.columns if name in always or frame[name].null_count() < frame.height)
 
 
-_BESIDE = {"tasks": read_tables.tasks_frame, "people": people_frame, "log": read_tables.events_frame}
+_BESIDE = {"tasks": answer_tables.tasks_frame, "people": people_frame, "log": answer_tables.events_frame}

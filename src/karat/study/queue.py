@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, or_, select, update
 
-from karat.study import queue_queries as ask
+from karat.study import queue_queries
 from karat.study.database import LostRace, Prepared
 from karat.study.event_log import recount
 from karat.study.kinds import KINDS
@@ -24,7 +24,7 @@ def trap_due(store: Store, names: dict[str, Any], *, last: bool = False) -> dict
 
     What was put off comes back at the end.
     """
-    met, traps = store.rows(ask.PAIRS_MET, **names)[0].values()
+    met, traps = store.rows(queue_queries.PAIRS_MET, **names)[0].values()
     due = _due(store, names, met, traps or 0, last=last)
     found = store.first(candidates("trap", hold=due), **names)  # also when none is due: the time it takes tells nothing
     trap = found if due else None
@@ -37,7 +37,7 @@ def traps_to_come(store: Store, names: dict[str, Any]) -> int:
     if not free + put_off:
         return 0
     pairs = int(store.value(loose_pairs(), **names))
-    met, traps = (int(number or 0) for number in store.rows(ask.PAIRS_MET, **names)[0].values())
+    met, traps = (int(number or 0) for number in store.rows(queue_queries.PAIRS_MET, **names)[0].values())
     come = 0
     while pairs:
         due = free > 0 and _due(store, names, met, traps)
@@ -108,14 +108,14 @@ def next_task(store: Store, judge_id: int, *, besides: Sequence[int] = ()) -> Tu
 def _next(store: Store, judge_id: int, besides: list[int]) -> Turn:
     judge = lock_judge(store, judge_id)
     names: dict[str, Any] = {"study": store.study_id, "judge": judge_id, "besides": besides} | store.times()
-    held = store.first(ask.HELD, **names)
+    held = store.first(queue_queries.HELD, **names)
     if held is not None:
         return Turn("task", held)
     names |= {"grp": judge["grp"], "lot": judge["lot"], "again": names["now"] - 3600 * store.rules.repeat_hours}
-    situation = store.rows(ask.SITUATION, **names)[0]
+    situation = store.rows(queue_queries.SITUATION, **names)[0]
     more = bool(situation["due"]) and expire(store)
-    new = judge["source"] in PLATFORMS and store.first(ask.IS_NEW, **names) is not None
-    if besides and (new or store.value(ask.HOW_MANY_HELD, **names) >= MOST_HELD):
+    new = judge["source"] in PLATFORMS and store.first(queue_queries.IS_NEW, **names) is not None
+    if besides and (new or store.value(queue_queries.HOW_MANY_HELD, **names) >= MOST_HELD):
         return Turn("wait")
     turn = _draw(store, judge, names, situation, new)
     while turn.task is None and more:
@@ -129,7 +129,7 @@ def held_task(store: Store, judge_id: int, given: int) -> dict[str, Any]:
 
     The number is the reservation's: it grows as tasks are given, and says nothing of what stands beside what in a plan.
     """
-    found = store.first(ask.GIVEN, study=store.study_id, judge=judge_id, number=given)
+    found = store.first(queue_queries.GIVEN, study=store.study_id, judge=judge_id, number=given)
     if found is None:
         raise NotYours("there is no such task for you")
     return found
@@ -153,13 +153,13 @@ def expire(store: Store) -> bool:
     """Free what was kept too long, a few at a time; returns whether there is more."""
     times = store.times()
     freed = 0
-    for row in store.rows(ask.DUE, study=store.study_id, **times):
-        if store.first(ask.TASK_IF_FREE, task=row["task_id"]) is None:
+    for row in store.rows(queue_queries.DUE, study=store.study_id, **times):
+        if store.first(queue_queries.TASK_IF_FREE, task=row["task_id"]) is None:
             continue  # somebody is answering it this moment
         if store.change(_EXPIRE, {"number": row["id"]} | times):
             recount(store, row["task_id"])
             freed += 1
-    return freed == ask.AT_ONCE
+    return freed == queue_queries.AT_ONCE
 
 
 def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
@@ -175,15 +175,15 @@ def own_bundle(store: Store, judge_id: int, bundle_id: int) -> bool:
 def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation: dict[str, Any], new: bool) -> Turn:
     """A new task for a judge, whose situation it is."""
     task = store.first(candidates("practice"), **names) if situation["practice"] else None
-    if task is not None and store.value(ask.LEFT_TO_SAY, **names):  # nobody practises for nothing
+    if task is not None and store.value(queue_queries.LEFT_TO_SAY, **names):  # nobody practises for nothing
         return _take(store, judge, task)
     most = store.rules.most_per_judge
-    if most and store.value(ask.ANSWERED, **names) >= most:
+    if most and store.value(queue_queries.ANSWERED, **names) >= most:
         free_bundles(store, judge["id"])  # others go on with what this judge began, or was to do
         return Turn("limit")
     if new:
-        kept = store.rows(ask.NEWCOMERS_KEEP, **names)[0]
-        if kept["many"] >= max(NEWCOMERS, (store.value(ask.LEFT_TO_SAY, **names) or 0) // 2):
+        kept = store.rows(queue_queries.NEWCOMERS_KEEP, **names)[0]
+        if kept["many"] >= max(NEWCOMERS, (store.value(queue_queries.LEFT_TO_SAY, **names) or 0) // 2):
             return Turn("wait", None, kept["until"])
     lately = _lately(store, names) if store.rules.hours_apart and situation["context"] else {}
     apart = bool(lately)
@@ -210,14 +210,18 @@ def _draw(store: Store, judge: dict[str, Any], names: dict[str, Any], situation:
     trap = trap_due(store, names, last=True) if situation["traps"] else None
     if trap is not None:
         return _take(store, judge, trap)
-    due = [lately[row["query"], not row["alone"]] for row in store.rows(ask.WAITING, **names)] if lately else []
-    first = store.value(ask.ASKED_AGAIN, **names)
+    due = (
+        [lately[row["query"], not row["alone"]] for row in store.rows(queue_queries.WAITING, **names)] if lately else []
+    )
+    first = store.value(queue_queries.ASKED_AGAIN, **names)
     due += [] if first is None else [first + 3600 * store.rules.repeat_hours]
     if due:
         return Turn("wait", None, min(due))
     # Slots that others merely keep may come free: who said nothing waits for them, who said something has done enough.
-    said = store.value(ask.ANSWERED, **names)
-    ends = [] if said else [store.value(until, **names) for until in (ask.SINGLE_KEPT, ask.BLOCK_KEPT)]
+    said = store.value(queue_queries.ANSWERED, **names)
+    ends = (
+        [] if said else [store.value(until, **names) for until in (queue_queries.SINGLE_KEPT, queue_queries.BLOCK_KEPT)]
+    )
     free_at = min((end for end in ends if end is not None), default=None)
     return Turn("done") if free_at is None else Turn("wait", None, free_at)
 
@@ -229,7 +233,7 @@ def _take(store: Store, judge: dict[str, Any], task: dict[str, Any], *, rest: bo
     now = store.clock()
     kept = {"state": "held", "made": now, "until": store.kept_until()}
     values = kept | {"task_id": task["id"], "changed": now}
-    found = store.first(ask.MINE, judge=judge["id"], asked=task["item"])
+    found = store.first(queue_queries.MINE, judge=judge["id"], asked=task["item"])
     if found is None:
         lot = hashlib.sha256(f"{judge['lot']} {task['item']}".encode()).digest()[0]
         # Practice is shown as it was written, because its explanation says left and right.
@@ -249,5 +253,5 @@ def _take(store: Store, judge: dict[str, Any], task: dict[str, Any], *, rest: bo
 def _lately(store: Store, names: dict[str, Any]) -> dict[tuple[str, bool], float]:
     """The queries lately judged alone (True) or in context, and when each of them is free the other way."""
     span = 3600 * store.rules.hours_apart
-    rows = store.rows(ask.LATELY, since=names["now"] - span, **names)
+    rows = store.rows(queue_queries.LATELY, since=names["now"] - span, **names)
     return {(row["query"], bool(row["alone"])): float(row["at"]) + span for row in rows}

@@ -1,4 +1,4 @@
-"""Do measures agree with users, and what do labels do to the rankers trained on them?"""
+"""Users: preferences, clicks, interleaving and ranker training. Do measures agree with them?"""
 
 from karat.users.agreement_curves import PreferenceCurves, preference_curves
 from karat.users.click_rates import against_click_rates, click_labels

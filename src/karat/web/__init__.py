@@ -1,1 +1,1 @@
-"""Ask people: a web app in which judges judge, quickly and apart, and a lead watches."""
+"""The browser app: judging pages, the lead's dashboard and the JSON interface."""

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from karat.llm.kinds.statement import asked_beside
-from karat.records import study_design as statements
+from karat.records import study_design
 
-NUGGET = asked_beside("nugget", "nugget", "answer", statements.NUGGET)
+NUGGET = asked_beside("nugget", "nugget", "answer", study_design.NUGGET)

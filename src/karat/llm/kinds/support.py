@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from karat.llm.kinds.statement import asked_beside
-from karat.records import study_design as statements
+from karat.records import study_design
 
-SUPPORT = asked_beside("support", "sentence", "passage", statements.SUPPORT)
+SUPPORT = asked_beside("support", "sentence", "passage", study_design.SUPPORT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.records import study_design as statements
+from karat.records import study_design
 from karat.study.kinds.kind import IDENTITY, AnswerTable, Row, TaskKind, typed
 
 
@@ -26,5 +26,5 @@ NUGGET = TaskKind(
     text="nugget",
     identity=(*IDENTITY, "text"),
     right="expected",
-    choices=statements.NUGGET,
+    choices=study_design.NUGGET,
 )
