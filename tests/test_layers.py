@@ -92,6 +92,12 @@ def test_the_map_for_contributors_has_every_folder_in_the_order_of_imports() -> 
     settings = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     page = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Where things live")[2]
-    rows = [line.split(" | ")[0] for line in page.partition("## ")[0].splitlines() if line.startswith("| `")]
-    named = [re.findall(r"`(\w+)(?:/|\.py)`", row) for row in rows]
-    assert named == [layer.split(" | ") for layer in layers if layer != "__main__"]
+    named = [
+        name
+        for line in page.partition("## ")[0].splitlines()
+        for name in re.findall(r"`(\w+)(?:/|\.py)`", line.rpartition("|")[0].rpartition("|")[0])
+    ]
+    packages = [package for layer in layers if layer != "__main__" for package in layer.split(" : ")]
+    assert sorted(named) == sorted(packages)
+    tier = {package: number for number, layer in enumerate(layers) for package in layer.split(" : ")}
+    assert [tier[name] for name in named] == sorted(tier[name] for name in named)

@@ -12,7 +12,7 @@ import pytest
 
 import karat as kt
 
-FOLDERS = ["comparison", "judges", "plan", "simulate", "validity"]
+FOLDERS = ["comparison", "context", "judges", "plan", "simulate", "users"]
 FUNCTIONS = [
     "audit_llm",
     "click_labels_by_rank",
@@ -131,7 +131,7 @@ def test_the_public_names_are_these() -> None:
     assert dir(kt) == sorted(["__version__", *FOLDERS, *FUNCTIONS, *CLASSES, *TYPES, *ERRORS, *MEASURES])
 
 
-def test_only_four_names_are_folders() -> None:
+def test_only_these_names_are_packages() -> None:
     assert [name for name in dir(kt) if isinstance(getattr(kt, name), ModuleType)] == FOLDERS
 
 

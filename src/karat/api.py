@@ -95,8 +95,8 @@ from karat.measures.scores import Scores as Scores
 from karat.plan.context_tasks import plan_context as plan_context
 from karat.plan.gold_selection import plan_gold as plan_gold
 from karat.plan.gold_selection import plan_gold_queries as plan_gold_queries
-from karat.plan.pilot_variance import PilotVariance as PilotVariance
-from karat.plan.pilot_variance import pilot_variance as pilot_variance
+from karat.plan.pilot import PilotVariance as PilotVariance
+from karat.plan.pilot import pilot_variance as pilot_variance
 from karat.plan.power import plan_power as plan_power
 from karat.records import ClickLog as ClickLog
 from karat.records import Clicks as Clicks

@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import karat as kt
-from karat import comparison, context, judges, plan
+from karat import comparison, context, judges, plan, users
 from labels.world import CHANGES, CLOCKS, World, iso, timed, world
 
 Found = list[pl.DataFrame]
@@ -79,8 +79,8 @@ ANALYSES: dict[str, Analysis] = {
     "judges.distribution": lambda j, w: judges.distribution(j, "wiki"),
     "judges.distribution_tests": lambda j, w: judges.distribution_tests(j, "wiki"),
     "judges.find_bias": lambda j, w: judges.find_bias(j, ["wiki"], min_pairs=5, min_queries=3, everything=True),
-    "judges.against_clicks": lambda j, w: judges.against_clicks(j, kt.Clicks.of(w.clicks), pairs="both", draws=0),
-    "judges.most_clicked": lambda j, w: judges.most_clicked(j, kt.Clicks.of(w.clicks), draws=0),
+    "users.against_clicks": lambda j, w: users.against_clicks(j, kt.Clicks.of(w.clicks), pairs="both", draws=0),
+    "users.most_clicked": lambda j, w: users.most_clicked(j, kt.Clicks.of(w.clicks), draws=0),
     "judges.disagreement": lambda j, w: judges.disagreement(_crowd(j), draws=0),
     "plan.plan_disagreement": lambda j, w: plan.plan_disagreement(_crowd(j)),
     "judges.disagreement_by": lambda j, w: judges.disagreement_by(_crowd(j), "wiki", draws=0),
@@ -92,10 +92,10 @@ ANALYSES: dict[str, Analysis] = {
     "judges.opinions": lambda j, w: judges.opinions(j).frame.unpivot(index="doc", variable_name="judge"),
     "judges.overlap": lambda j, w: judges.overlap(j),
     "judges.order_effects": lambda j, w: judges.order_effects(j),
-    "kt.users.robustness": lambda j, w: kt.users.robustness(_crowd(j)),
-    "kt.users.measure_correlation": lambda j, w: kt.users.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
-    "kt.users.compare_rankings": lambda j, w: kt.compare_rankings(j, _lists(j, w), ["nDCG@5"], draws=0).frame,
-    "kt.users.agreement": lambda j, w: kt.users.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
+    "users.robustness": lambda j, w: users.robustness(_crowd(j)),
+    "users.measure_correlation": lambda j, w: users.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
+    "users.compare_rankings": lambda j, w: kt.compare_rankings(j, _lists(j, w), ["nDCG@5"], draws=0).frame,
+    "users.agreement": lambda j, w: users.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
     "kt.consensus": lambda j, w: kt.consensus(j, apart=()),
     "kt.score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,
     "kt.confusion": lambda j, w: kt.confusion(j),
@@ -123,41 +123,41 @@ NOT_HERE = {
     "judges.fit_em": "fits a model to answers",
     "judges.tally": "counts answers",
     "judges.resampled_p": "draws at random; disagreement has the same votes",
-    "judges.aspect_coverage": "is about aspects",
-    "judges.aspect_distribution": "is about aspects",
-    "judges.change_correlation": "is about aspects in context",
-    "judges.grade_change": "is about labels in context",
-    "judges.mean_change": "is about labels in context",
-    "judges.overall_correlation": "is about aspects",
-    "judges.predict_overall": "is about aspects",
-    "judges.setting_agreement": "is about labels in context",
+    "context.aspect_coverage": "is about aspects",
+    "context.aspect_distribution": "is about aspects",
+    "context.change_correlation": "is about aspects in context",
+    "context.grade_change": "is about labels in context",
+    "context.mean_change": "is about labels in context",
+    "context.overall_correlation": "is about aspects",
+    "context.predict_overall": "is about aspects",
+    "context.setting_agreement": "is about labels in context",
     "context.context_accuracy": "is about labels in context",
     "context.context_sources": "is about labels in context",
     "context.label_in_context": "is about labels in context",
-    "kt.users.against_click_rates": "takes scores by clicks",
-    "kt.users.against_ratings": "takes users' ratings",
-    "kt.users.agreement_tables": "is kt.users.agreement, table by table",
-    "kt.users.click_labels": "takes clicks",
-    "kt.users.fit_measure": "searches by cross-validation over drawn folds",
-    "kt.users.learn_reasons": "takes coded reasons",
-    "kt.users.matrix": "shows measure_correlation",
-    "kt.users.preference_curves": "scores as kt.users.agreement does",
-    "kt.users.preference_judges": "takes preferences",
-    "kt.users.preferred": "takes preferences",
-    "kt.users.rank_systems": "takes preferences",
-    "kt.users.reason_table": "takes reasons",
-    "kt.users.reasons_by_rules": "takes reasons",
-    "kt.users.reuse": "is about labels in context",
-    "kt.users.train": "trains on drawn folds; its labels are consensus' by group",
-    "judges.click_labels_by_rank": "takes a log of clicks",
-    "kt.users.interleave": "takes a log of clicks",
-    "kt.users.trusted": "takes preferences",
-    "kt.users.votes": "takes preferences",
-    "kt.users.human_ceiling": "takes preferences",
-    "kt.users.as_printed": "puts a table in a paper's layout",
-    "kt.users.document_agreement": "holds preferences against consensus' labels",
-    "kt.users.preference_work": "takes preferences",
-    "kt.users.preferred_documents": "takes preferences",
+    "users.against_click_rates": "takes scores by clicks",
+    "users.against_ratings": "takes users' ratings",
+    "users.agreement_tables": "is users.agreement, table by table",
+    "users.click_labels": "takes clicks",
+    "users.fit_measure": "searches by cross-validation over drawn folds",
+    "users.learn_reasons": "takes coded reasons",
+    "users.matrix": "shows measure_correlation",
+    "users.preference_curves": "scores as users.agreement does",
+    "users.preference_judges": "takes preferences",
+    "users.preferred": "takes preferences",
+    "users.rank_systems": "takes preferences",
+    "users.reason_table": "takes reasons",
+    "users.reasons_by_rules": "takes reasons",
+    "users.reuse": "is about labels in context",
+    "users.train": "trains on drawn folds; its labels are consensus' by group",
+    "users.click_labels_by_rank": "takes a log of clicks",
+    "users.interleave": "takes a log of clicks",
+    "users.trusted": "takes preferences",
+    "users.votes": "takes preferences",
+    "users.human_ceiling": "takes preferences",
+    "users.as_printed": "puts a table in a paper's layout",
+    "users.document_agreement": "holds preferences against consensus' labels",
+    "users.preference_work": "takes preferences",
+    "users.preferred_documents": "takes preferences",
     "plan.next_pairs": "takes preferences",
     "plan.pairs_of_documents": "pairs documents by consensus' labels",
     "plan.plan_preferences": "takes no labels",
@@ -175,10 +175,13 @@ NOT_HERE = {
     "kt.corrected_difference": "takes printed figures",
     "kt.corrected_score": "takes printed figures",
     "kt.of_aspect": "is about aspects",
+    "kt.parse_measure": "reads no label",
+    "kt.register_measure": "reads no label",
+    "kt.udm": "reads no label",
     "kt.plan_context": "draws tasks",
 }
 #: Where analyses live: what reads, writes, asks or shows is none.
-FOLDERS = {"labels", "judges", "context", "measures", "correction", "comparison", "users", "plan"}
+FOLDERS = {"labels", "judges", "llm", "context", "measures", "correction", "comparison", "users", "plan"}
 
 
 def _functions(module: Any) -> dict[str, Any]:
@@ -187,7 +190,7 @@ def _functions(module: Any) -> dict[str, Any]:
 
 
 def test_every_public_analysis_is_in_the_list_or_says_why_not() -> None:
-    modules = {"judges": judges, "context": context, "users": kt.users, "plan": plan, "comparison": comparison}
+    modules = {"judges": judges, "context": context, "users": users, "plan": plan, "comparison": comparison}
     public = {f"{name}.{n}": value for name, module in modules.items() for n, value in _functions(module).items()}
     # What `import karat as kt` offers beside the folders.
     beside = {name: value for name, value in _functions(kt).items() if value not in public.values()}

@@ -15,7 +15,7 @@ from karat.correction.label_value import Worth, labels_worth
 from karat.llm.audit_sheet import LLMSheet
 from karat.llm.audit_statistics import Figure
 from karat.llm.audit_verdict import Needed, for_difference, for_width, verdict
-from karat.plan.pilot_variance import PilotVariance
+from karat.plan.pilot import PilotVariance
 from karat.records import Judgments, Scale
 from karat.simulate.llm_judge import Faults, llm_study
 from simulated import studies

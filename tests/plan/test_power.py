@@ -12,7 +12,7 @@ from scipy.stats import ttest_1samp
 from karat.comparison import compare
 from karat.errors import BadInput, Undefined
 from karat.plan.gold_selection import plan_gold
-from karat.plan.pilot_variance import GoldSpread, PilotVariance, _sd, pilot_variance
+from karat.plan.pilot import GoldSpread, PilotVariance, _sd, pilot_variance
 from karat.plan.power import plan_power
 from karat.simulate.graded_pair import Erring, GradedPair, graded_pair
 from karat.simulate.two_systems import two_systems

@@ -14,7 +14,7 @@ from karat.comparison import compare
 from karat.errors import BadInput
 from karat.llm.audit_verdict import for_difference
 from karat.plan.gold_selection import plan_gold
-from karat.plan.pilot_variance import PilotVariance, pilot_variance
+from karat.plan.pilot import PilotVariance, pilot_variance
 from karat.plan.power import count_simulated_studies, plan_power
 from karat.plan.simulated_power import SimulatedErrors
 from karat.simulate.graded_pair import graded_pair

@@ -11,9 +11,7 @@ import pytest
 
 import karat as kt
 from karat import context, plan
-from karat.plan import comparison_tasks as comparisons
-from karat.plan import pilot_variance as variance
-from karat.plan import preference_pairs as pairs
+from karat.plan import pilot, preference_pairs, preference_tasks
 from karat.plan.gold_selection import plan_gold, plan_gold_queries
 
 QRELS = {f"q{i}": {f"d{j}": j % 3 for j in range(6)} for i in range(4)}
@@ -31,9 +29,9 @@ FUNCTIONS: list[Callable[[Any, Any], object]] = [
     lambda labels, runs: context.context_sources(labels, runs),
     lambda labels, runs: plan_gold(labels, runs, "P@1", 3),
     lambda labels, runs: plan_gold_queries(labels, runs, "P@1", 3),
-    lambda labels, runs: variance.pilot_variance(labels, runs, "P@1"),
-    lambda labels, runs: pairs.select_pairs(labels, runs),
-    lambda labels, runs: comparisons.comparison_tasks(PAIR, labels, runs),
+    lambda labels, runs: pilot.pilot_variance(labels, runs, "P@1"),
+    lambda labels, runs: preference_pairs.select_pairs(labels, runs),
+    lambda labels, runs: preference_tasks.comparison_tasks(PAIR, labels, runs),
     lambda labels, runs: kt.users.measure_correlation(labels, runs, ["P@1", "P@2"]),
     lambda labels, runs: kt.users.agreement(SAID, labels, runs, "P@1"),
     lambda labels, runs: kt.users.agreement_tables(SAID, labels, runs),
@@ -41,6 +39,10 @@ FUNCTIONS: list[Callable[[Any, Any], object]] = [
     lambda labels, runs: kt.users.fit_measure(SAID, labels, runs),
     lambda labels, runs: kt.users.against_click_rates([{"query": "q0", "doc": "d0", "clicks": 1}], labels, runs),
 ]
+
+
+#: Analyses of labels alone, which clicks are held against.
+ONE_SIDE_OF_LABELS = {"against_clicks", "most_clicked"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -61,6 +63,8 @@ def test_whoever_has_labels_and_runs_takes_them_in_one_order() -> None:
     for module in (kt.api, kt.users, plan, context):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             kinds = inspect.signature(function).parameters.values()
+            if name in ONE_SIDE_OF_LABELS:
+                continue
             taken = [p.name for p in kinds if p.kind is p.POSITIONAL_OR_KEYWORD and p.name in places]
             assert taken == sorted(taken, key=lambda given: places[given]), name
 

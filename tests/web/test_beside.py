@@ -100,7 +100,7 @@ import asyncio, os, sys, multiprocessing
 from karat.web.background import Beside
 from karat.web.roster import roster
 from karat.records import Scale, StudyDesign
-from karat.store import Store
+from karat.study.store import Store
 if __name__ == "__main__":
     store = Store.open(sys.argv[1], StudyDesign("s", "S", Scale.parse("0..3")))
     beside = Beside.in_process(sys.argv[1], store)

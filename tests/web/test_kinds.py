@@ -175,6 +175,6 @@ def test_a_question_keeps_its_name_in_databases_that_are_there() -> None:
 
 def test_only_the_files_of_kinds_ask_for_a_kind_by_name() -> None:
     named = re.compile(r'kind\b[^=\n]*(==|!=|\bin\b)[^=\n]*"(judge|pair|code)"')
-    for folder in ("karat.store", "karat.web"):
+    for folder in ("karat.study", "karat.web"):
         for file in Path(str(files(folder))).glob("*.py"):
             assert not named.search(file.read_text()), file.name

@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from collect.conftest import serve
 
 from karat.errors import BadInput
 from karat.study.answers import answer
@@ -17,6 +16,7 @@ from karat.study.people import add_judge
 from karat.study.queue import next_task
 from karat.study.tasks import add_tasks
 from karat.web.background import LiveFigure
+from web.conftest import serve
 
 
 def test_who_asks_gets_what_is_there_and_a_new_one_is_made_when_something_was_said() -> None:

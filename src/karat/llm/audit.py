@@ -39,7 +39,7 @@ from karat.llm.robustness_checks import (
     outcomes,
     whole_cost,
 )
-from karat.plan.pilot_variance import pilot_variance
+from karat.plan.pilot import pilot_variance
 from karat.records import Documents, FrameLike, Judgments, LabelsLike, Preferences, Queries, Runs, RunsLike, Scale
 from karat.records.runs import joined
 from karat.records.table import count

@@ -16,7 +16,7 @@ from karat.correction.label_value import Worth
 from karat.errors import BadInput
 from karat.llm.audit_statistics import Figure
 from karat.llm.robustness_checks import KINDS
-from karat.plan.pilot_variance import PilotVariance
+from karat.plan.pilot import PilotVariance
 from karat.records.table import count
 from karat.stats.power import queries_needed, smallest_difference
 

@@ -12,7 +12,7 @@ import polars as pl
 from karat.advice import advise
 from karat.correction.calibration import FEWEST as MIN_GOLD_LABELS
 from karat.errors import BadInput
-from karat.plan.pilot_variance import FEW, PilotVariance
+from karat.plan.pilot import FEW, PilotVariance
 from karat.plan.simulated_power import (
     FIRST_STUDIES,
     MAX_SIMULATED_QUERIES,

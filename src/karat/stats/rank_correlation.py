@@ -297,7 +297,7 @@ def _one_way(truth: Floats, estimate: Floats) -> float:
 def spearman_from_tables(table: Floats) -> Floats:
     """Spearman's rho of two gradings from their cross table, or of a stack of tables; ties have middle ranks.
 
-    >>> spearman(np.array([[3.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 3.0]])).round(4).item()
+    >>> spearman_from_tables(np.array([[3.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 3.0]])).round(4).item()
     0.8912
 
     Grades come from a few levels, so a table of how often each two met tells all that the ranks do; and tables add up,

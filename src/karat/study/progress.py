@@ -230,7 +230,7 @@ def what_is_left(store: Store) -> list[Left]:
     """All that is wanted and not there, each answer under one reason.
 
     >>> from karat.records import Scale, StudyDesign
-    >>> from karat.store import add_tasks
+    >>> from karat.study.tasks import add_tasks
     >>> import polars as pl
     >>> store = Store.open("sqlite://", StudyDesign("s", "S", Scale.parse("bad, good")))
     >>> added = add_tasks(store, pl.DataFrame({"query": ["q"], "doc": ["d"]}))
