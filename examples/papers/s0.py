@@ -14,8 +14,7 @@ from pathlib import Path
 import polars as pl
 from paper import Paper
 
-from karat import judges
-from karat import users as validity
+from karat import judges, users
 from karat.records import Result
 from karat.simulate import DisagreementStudy, disagreement_study
 
@@ -34,7 +33,7 @@ def main(out: str, engines: int = 108, crowd_queries: int = 548, draws: int = 10
     table = crowd.table([(1, 3), (2, 3), (2, 4), (2, 5)])
     paper.table("table-1", table)
     paper.figure("figure-5", table)
-    paper.table("table-2", validity.robustness(study.judgments, TOP))
+    paper.table("table-2", users.robustness(study.judgments, TOP))
     by_kind = judges.disagreement_by(study.judgments, "kind", TOP, **how)
     paper.both("table-3-kind", by_kind)
     paper.table("table-3-kind-tests", by_kind.tests)

@@ -16,8 +16,7 @@ import numpy as np
 import polars as pl
 from paper import Paper
 
-from karat import plan
-from karat import users as validity
+from karat import plan, users
 from karat.records import Queries, Result
 from karat.simulate import PreferenceStudy, preference_study, with_comments
 from karat.simulate.comments import NONE, PHRASES, SEVERAL
@@ -35,13 +34,13 @@ def main(out: str, queries: int = 30, systems: int = 19, draws: int = 1000, seed
     how = {"draws": draws, "seed": seed}
     worth = plan.select_pairs(study.judgments, study.runs, relevant_gap=None, least={"nDCG@10": 0.01})
     paper.table("section-3.6-pairs", worth)
-    work = validity.preference_work(said, block=BLOCK, **how)
+    work = users.preference_work(said, block=BLOCK, **how)
     paper.table("section-3.4-judges", work)
-    tables = validity.agreement_tables(said, study.judgments, study.runs, queries=kinds(study), **how)
+    tables = users.agreement_tables(said, study.judgments, study.runs, queries=kinds(study), **how)
     for name, table in tables.items():
-        paper.table(name.lower().replace(" ", "-"), validity.as_printed(table))
-    paper.table("human-ceiling", validity.human_ceiling(said, by="subtopic", **how))
-    fitted = validity.fit_measure(said, study.judgments, study.runs, "nDCG@10", ["empty"], by="subtopic", **how)
+        paper.table(name.lower().replace(" ", "-"), users.as_printed(table))
+    paper.table("human-ceiling", users.human_ceiling(said, by="subtopic", **how))
+    fitted = users.fit_measure(said, study.judgments, study.runs, "nDCG@10", ["empty"], by="subtopic", **how)
     paper.table("section-4.2-penalty", fitted)
     found = planted(work, tables["Table 10"], fitted)
     inside = found.filter(pl.col("inside")).height
@@ -74,7 +73,7 @@ def kinds(study: PreferenceStudy) -> Queries:
     return Queries.of({"query": names, "kind": kind})
 
 
-def planted(work: Result, reasons: Result, fitted: validity.FittedMeasure) -> pl.DataFrame:
+def planted(work: Result, reasons: Result, fitted: users.FittedMeasure) -> pl.DataFrame:
     """What was planted beside what was found: who is rejected, what a block takes, comments, reasons, the penalty."""
     # Who looks slips in one of fifty traps, and is then right by chance in a fourth; so is who does not look.
     traps = -(-EACH // (BLOCK - 1))

@@ -14,8 +14,7 @@ from pathlib import Path
 import polars as pl
 from paper import Paper
 
-from karat import judges
-from karat import users as validity
+from karat import judges, users
 from karat.records import Result
 from karat.simulate import JudgingStudy, judging_study
 
@@ -29,19 +28,19 @@ def main(out: str, queries: int = 100, crowd: int = 45, draws: int = 1000, seed:
     how = {"draws": draws, "seed": seed}
     for name in FEATURES:
         paper.table(f"table-2-{name}", judges.agreement(labels, by=name, **how))
-        paper.table(f"table-3-{name}", judges.against_clicks(labels, study.clicks, by=name, **how))
+        paper.table(f"table-3-{name}", users.against_clicks(labels, study.clicks, by=name, **how))
     paper.both("figure-1", judges.distribution(labels, FEATURES))
-    paper.both("figure-2", judges.against_clicks(labels, study.clicks, pairs="both", **how))
-    paper.table("table-4", judges.most_clicked(labels, study.clicks, minimum_clicks=1000, **how))
+    paper.both("figure-2", users.against_clicks(labels, study.clicks, pairs="both", **how))
+    paper.table("table-4", users.most_clicked(labels, study.clicks, minimum_clicks=1000, **how))
     for name in FEATURES:
-        by_feature = judges.most_clicked(labels, study.clicks, by=name, minimum_clicks=1000, **how)
+        by_feature = users.most_clicked(labels, study.clicks, by=name, minimum_clicks=1000, **how)
         paper.table(f"table-4-{name}", by_feature)
     paper.table("section-5.2-tests", judges.distribution_tests(labels, FEATURES))
     paper.both("table-5", judges.against_gold(labels, by=FEATURES))
     paper.both("figure-3", judges.error_distribution(labels, by=FEATURES))
     for target in ("gold", "label", "error"):
         paper.table(f"table-6-{target}", judges.gold_regression(labels, FEATURES, target))
-    rankers = validity.train(
+    rankers = users.train(
         study.judgments, study.pairs.select("query", "doc", "bm25", "wikipedia"), ranker="linear", **how
     )
     paper.table("table-7", rankers)

@@ -15,8 +15,7 @@ import polars as pl
 from paper import Paper
 
 import karat as kt
-from karat import judges
-from karat import users as validity
+from karat import context, judges, users
 from karat.records import Result
 from karat.simulate import context_study
 
@@ -33,29 +32,29 @@ FIGURES = {
 def main(out: str, queries: int = 457, seed: int = 0, draws: int = 300) -> pl.DataFrame:
     """Make them all; returns what was planted beside what was found."""
     study, paper = context_study(seed=seed, queries=queries, again=0.2, priming=0.2), Paper(Path(out))
-    coverage = judges.aspect_coverage(study.judgments)
+    coverage = context.aspect_coverage(study.judgments)
     paper.both("table-1", coverage)
-    paper.both("figure-2", judges.aspect_distribution(study.judgments))
-    paper.both("figure-3", judges.grade_change(study.judgments))
-    paper.table("table-2", judges.overall_correlation(study.judgments))
-    paper.table("table-3", judges.change_correlation(study.judgments))
-    paper.table("section-5.1-prediction", judges.predict_overall(study.judgments))
-    paper.table("section-4.1-agreement", judges.setting_agreement(study.judgments))
+    paper.both("figure-2", context.aspect_distribution(study.judgments))
+    paper.both("figure-3", context.grade_change(study.judgments))
+    paper.table("table-2", context.overall_correlation(study.judgments))
+    paper.table("table-3", context.change_correlation(study.judgments))
+    paper.table("section-5.1-prediction", context.predict_overall(study.judgments))
+    paper.table("section-4.1-agreement", context.setting_agreement(study.judgments))
     paper.table("section-5.3-labels", kt.context_accuracy(study.judgments, runs=study.runs, documents=study.documents))
-    rates = validity.against_click_rates(study.clicks, study.judgments, study.runs, draws=draws)
+    rates = users.against_click_rates(study.clicks, study.judgments, study.runs, draws=draws)
     for title, chart in rates.charts.items():
         paper.figure(f"figures-4-and-5-{title.split(', ')[-1]}", chart)
-    curves = validity.preference_curves(
+    curves = users.preference_curves(
         study.preferences, study.judgments, study.runs, sources=["backed off", "predicted"], draws=draws
     )
     paper.table("figures-6-to-10", curves)
     for name, title in FIGURES.items():
         paper.figure(name, curves.charts[title])
-    paper.table("section-6-reuse", validity.reuse(study.judgments, study.runs))
+    paper.table("section-6-reuse", users.reuse(study.judgments, study.runs))
     gold = study.pages.filter(~pl.col("spam")).select("query", "doc", label="worth")
     primed = judges.order_effects(study.judgments, gold)
     paper.both("section-5.1-priming", primed)
-    changes = judges.mean_change(study.with_relations(), "relation")
+    changes = context.mean_change(study.with_relations(), "relation")
     paper.both("section-5.1-conditioning", changes)
     rows = [
         (f"change {row['relation']}", row["change"], row["low"], row["high"])

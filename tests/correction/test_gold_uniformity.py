@@ -193,7 +193,7 @@ def test_the_warning_about_blanks_has_means_and_p() -> None:
     docs, runs = world(1)
     gold = blanked(docs, 1, where_zero=True)
     found = compared(docs, runs, gold, "P@10")
-    (note,) = [note for note in found.notes if note.startswith("blank gold rows")]
+    (note,) = [note for note in found.warnings if note.startswith("blank gold rows")]
     known = gold.join(docs.select("query", "doc", judged="label"), on=["query", "doc"])
     means = [known.filter(pl.col("label").is_null() == blank)["judged"].mean() for blank in (True, False)]
     assert f"(mean label {means[0]:.2f}, of labelled rows {means[1]:.2f}; p < 0.001)" in note

@@ -218,3 +218,9 @@ def test_a_refusal_that_quotes_the_document_is_no_label(files: Path, dialect: st
     assert "invalid, the first of them: expected one JSON object and nothing else, found I cannot grade" in " ".join(
         done.stderr.split()
     )
+
+
+@pytest.mark.parametrize("value", ["2.9999999", "0.99999999", "2.5"])
+def test_a_number_beside_a_grade_is_not_that_grade(value: str) -> None:
+    with pytest.raises(NotAnswered):
+        Form((Field("grade", ("0", "1", "2", "3")),)).read(f'{{"grade": {value}}}')

@@ -192,3 +192,8 @@ def test_counted_lists_are_those_with_a_discordant_pair(
     assert (counted.by_position, counted.tied, counted.by_score) == (sum(against), sum(tied), 0)
     followed = ListOrders.of(kt.Runs.check(frame, follow_scores=True))
     assert (followed.by_position, followed.tied, followed.by_score) == (0, sum(tied), sum(against))
+
+
+def test_a_column_named_ranking_is_a_position() -> None:
+    constant = rows(lambda place: 1.0, column="ranking")
+    assert kt.score(LABELS, constant, "RR", draws=0).means["value"].to_list() == [1.0]

@@ -68,6 +68,17 @@ def test_judges_of_one_scale_are_left_in_peace(judges: dict[str, Sequence[float]
     assert not notes(labels(judges))
 
 
+def test_mixed_scales_warn_beside_a_score() -> None:
+    rows = [
+        {"query": f"q{n}", "doc": f"d{k}", "judge": judge, "label": (n + k) % 4 + shift}
+        for n in range(10)
+        for k in range(8)
+        for judge, shift in (("ann", 0), ("ben", 1))
+    ]
+    runs = {f"q{n}": {f"d{k}": 8.0 - k for k in range(8)} for n in range(10)}
+    assert any("judges may use different scales" in note for note in kt.score(rows, runs, "DCG@5", draws=0).warnings)
+
+
 def test_few_labels_do_not_show_a_scale() -> None:
     assert not notes(labels({f"w{n}": SHIFTED if n % 5 == 0 else FIRST for n in range(50)}, n=4))
 

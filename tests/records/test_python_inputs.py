@@ -166,3 +166,10 @@ def test_a_real_dataset_is_read_and_a_dict_of_splits_refused() -> None:
     assert len(Judgments.of(test.to_iterable_dataset())) == 2
     with pytest.raises(kt.BadInput, match=r"one split of a dataset, found DatasetDict with train, test"):
         Judgments.of(datasets.DatasetDict({"train": test, "test": test}))
+
+
+def test_a_pandas_series_is_refused_with_advice() -> None:
+    pd = pytest.importorskip("pandas")
+    series = pd.DataFrame({"query": ["q"], "doc": ["d"], "label": [1]}).set_index(["query", "doc"])["label"]
+    with pytest.raises(kt.BadInput, match=r"expected a data frame, found a Series; give reset_index\(\) of it"):
+        kt.Judgments.of(series)

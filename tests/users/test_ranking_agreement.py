@@ -148,9 +148,17 @@ def test_missing_rankings_and_labels_are_told() -> None:
     fewer = runs.filter((pl.col("system") != "neural-1") | (pl.col("query") > "q04"))
     found = kt.compare_rankings(labels, fewer, gold=gold, draws=0)
     assert found.notes[0] == "4 of 192 rankings are missing and count 0"
-    half = gold.filter(pl.int_range(pl.len()) % 2 == 0)
-    notes = kt.compare_rankings(labels, runs, gold=half, draws=0).notes
-    assert any(note.startswith("gold: 5") and "in the top 10 have no label" in note for note in notes)
+    most = gold.filter(pl.int_range(pl.len()) % 4 != 0)
+    warnings = kt.compare_rankings(labels, runs, gold=most, draws=0).warnings
+    assert any(note.startswith("gold: 2") and "in the top 10 have no label" in note for note in warnings)
+    with pytest.raises(Undefined, match="of the documents in the top 10 have no label, too many to rank systems by"):
+        kt.compare_rankings(labels, runs, gold=gold.filter(pl.int_range(pl.len()) % 4 == 0), draws=0)
+
+
+def test_queries_without_gold_labels_are_counted() -> None:
+    labels, gold, runs = example()
+    found = kt.compare_rankings(labels, runs, gold=gold.filter(pl.col("query") > "q04"), draws=0)
+    assert any("20 of 24 queries count" in note for note in found.notes)
 
 
 def test_a_measure_out_of_reach_has_no_correlation() -> None:

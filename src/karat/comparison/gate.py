@@ -42,9 +42,12 @@ def _rule(found: Comparison, if_worse: float | None, unless_better: float | None
         return f"{what}: {b} is not shown {'worse' if unless_better is None else 'better'} than {a}: {found.reason}"
     row = found.pairs.row(0, named=True)
     low, high = row["low"], row["high"]
-    if math.isnan(low):  # nothing is left to chance, or every query says the same
-        low = high = row["difference"]
     ends = f"{row['difference']:+z.4f}, interval {low:+z.4f} to {high:+z.4f}"
+    if math.isnan(low):
+        # The queries do not vary. The difference is then as large as it looks only if a test found one.
+        clear = found.verdict in ("better", "worse")
+        low, high = (row["difference"],) * 2 if clear else (-math.inf, math.inf)
+        ends = f"{row['difference']:+z.4f}, no interval"
     of = f"than {a} by {found.measure} by more than"
     if if_worse is not None and high < -if_worse:
         return f"failed: {b} is worse {of} {if_worse:g} ({ends})"

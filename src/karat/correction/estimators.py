@@ -24,7 +24,7 @@ from karat.labels.scale_check import ScaleDifference, scale_difference
 from karat.measures import Linear, Measure, is_linear, nDCG
 from karat.measures.scorer import Scorer
 from karat.records import Runs
-from karat.records.result import Caution
+from karat.records.result import Caution, VerdictWarning
 from karat.records.table import count
 from karat.stats.arrays import Floats
 
@@ -146,7 +146,9 @@ def _rests_on_a_model(measure: Measure, *, fixed: bool) -> str:
     note = f"{measure} rests on a model of unlabelled documents; P, CG, DCG and RBP do not"
     if not (isinstance(measure, nDCG) and fixed):
         return note
-    return Caution(f"{note}. On the runs of TREC DL 2021, 82 to 89% of such 95% intervals held (600 gold labels)")
+    return VerdictWarning(
+        f"{note}. On the runs of TREC DL 2021, 82 to 89% of such 95% intervals held (600 gold labels)"
+    )
 
 
 def _tried(methods: Methods) -> tuple[dict[str, Estimate], dict[str, str], dict[str, str]]:

@@ -10,7 +10,7 @@ from karat.correction.gold_sample import Gold
 from karat.correction.pool import Pool
 from karat.errors import Undefined
 from karat.records.number_format import p_said
-from karat.records.result import Caution
+from karat.records.result import VerdictWarning
 from karat.stats.arrays import Bools, Floats
 from karat.stats.multiple_testing import holm
 from karat.stats.stratified_ranks import probability_of_none, stratified_rank_test
@@ -74,7 +74,7 @@ def notes_on_uniformity(pool: Pool) -> list[str]:
     for (more, less, _), (z, _), p in zip(tests, found, adjusted, strict=True):
         if p < MAX_P:
             notes.append(
-                Caution(
+                VerdictWarning(
                     f"the gold labels have no sampling probabilities and are no uniform sample: too many are on "
                     f"{more if z > 0 else less} ({p_said(float(p))}), so corrected figures may be biased"
                 )
@@ -105,7 +105,7 @@ def notes_on_blanks(gold: Gold, labels: pl.DataFrame) -> list[str]:
         return []
     mean = [float(label[which].mean()) for which in (blank, ~blank)]
     return [
-        Caution(
+        VerdictWarning(
             f"blank gold rows are mostly documents with {'low' if z < 0 else 'high'} labels (mean label {mean[0]:.2f}, "
             f"of labelled rows {mean[1]:.2f}; {p_said(p)}): blank means not yet labelled, never grade 0, so corrected "
             "figures may be biased; write 0 where the grade is 0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ class Field:
             return clean(value[:MOST_TEXT]) if isinstance(value, str) else ""
         text = value
         if isinstance(value, int | float) and not isinstance(value, bool):
-            text = f"{value + 0:g}" if abs(value) < 1e9 else ""  # no grade is as large; -0 is 0
+            number = float(value) + 0.0 if abs(value) < 1e9 else math.nan  # no grade is as large; -0 is 0
+            text = f"{number:g}" if float(f"{number:g}") == number else ""
         if not isinstance(text, str) or text.strip() not in self.choices:
             raise NotAnswered(f"{self.name}: expected one of {', '.join(self.choices)}, found {_short(value)}")
         return text.strip()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from karat.records.result import Caution
+from karat.records.result import Caution, VerdictWarning
 from karat.records.source import Source
 from karat.records.table import count
 
@@ -35,7 +35,7 @@ def scale_notes(frame: pl.DataFrame, source: Source) -> list[str]:
         return []
     # Each aspect may have a scale of its own.
     parts = frame.partition_by("aspect") if "aspect" in frame.columns else [frame]
-    return [Caution(f"{source.name}: {said}") for part in parts if (said := _different_scales(part))]
+    return [VerdictWarning(f"{source.name}: {said}") for part in parts if (said := _different_scales(part))]
 
 
 def unjudged_note(frame: pl.DataFrame, source: Source) -> str:

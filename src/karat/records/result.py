@@ -99,7 +99,7 @@ class Caution(str):
 
 
 class VerdictWarning(Caution):
-    """A caution that stands right under the finding: the labels fit the systems badly."""
+    """A warning that bears on the verdict and is printed right under it."""
 
     __slots__ = ()
 

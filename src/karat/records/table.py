@@ -162,6 +162,8 @@ def frame_of(data: Any, name: str) -> pl.DataFrame:
 
 def _from_pandas(data: Any, name: str) -> pl.DataFrame:
     """A pandas frame column by column, because pandas may be there without Arrow; its NaN and NA are missing values."""
+    if not hasattr(data, "columns"):
+        raise BadInput.at(name, expected="a data frame", found="a Series", remedy="give reset_index() of it")
     headers = [str(header) for header in data.columns]
     again = next((header for header in headers if headers.count(header) > 1), None)
     if again is not None:

@@ -15,7 +15,7 @@ from karat.labels.scale_check import is_out_of_reach, scale_difference
 from karat.measures import Measure, Profile, as_measures
 from karat.measures.scorer import Scorer
 from karat.records import Judgments, LabelsLike, Result, Runs, RunsLike
-from karat.records.result import Caution
+from karat.records.result import VerdictWarning
 from karat.records.runs import joined
 from karat.records.table import count
 from karat.stats import FEWEST, Resampling
@@ -29,7 +29,7 @@ MIN_SYSTEMS_FOR_THIRDS = 9
 #: A judge who labelled this share of a group's documents ranks systems alone; others are reduced to one label.
 MIN_SHARE_OF_DOCUMENTS = 0.5
 #: Below this share of labelled documents a ranking of systems rests on missing labels.
-MIN_SHARE_LABELLED = 0.9
+MIN_SHARE_LABELLED, MIN_SHARE_TO_RANK = 0.9, 0.5
 #: Numbers in a table of resamples x systems x systems that is worked on at once.
 MAX_CELLS = 2_000_000
 FIGURES = ("tau", "tau_ap", "tau_top", "tau_ap_top")
@@ -87,7 +87,8 @@ def compare_rankings(
 
     Raises:
         BadInput: There are no gold labels, or they are a sample.
-        Undefined: There are fewer than three systems, or no query has labels of both kinds.
+        Undefined: There are fewer than three systems, no query has labels of both kinds, or most documents that count
+            have no label.
 
     Reference: Kendall (Biometrika 1945); Yilmaz, Aslam and Robertson (SIGIR 2008); Urbano and Marrero (ICTIR 2017).
     """
@@ -108,6 +109,7 @@ def compare_rankings(
     lists = joined(runs)
     if len(lists.systems) < MIN_SYSTEMS:
         raise Undefined(f"a rank correlation needs {MIN_SYSTEMS} systems or more, not {len(lists.systems)}")
+    n_queries = lists.frame["query"].n_unique()
     truth, notes, rows = _scored(trusted, lists, wanted, profile), list[str](), list[tuple[object, ...]]()
     notes += _unlabelled(truth, wanted, GOLD)
     for name, one in label_sets(judged).items():
@@ -124,6 +126,11 @@ def compare_rankings(
             if scales is not None and is_out_of_reach(measure, scales):
                 notes.append(f"{name}: {measure} is undefined, since no label reaches its relevance threshold")
                 values = np.full_like(values, np.nan)
+            if values.shape[2] < n_queries:
+                notes.append(
+                    f"{name}, {measure}: {values.shape[2]:,} of {n_queries:,} queries count, "
+                    "those with labels and gold labels"
+                )
             rows.append((name, str(measure), *_correlations(values, resampling), values.shape[2]))
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     shown = ("judge", "measure", *FIGURES[: 4 if frame["top_systems"].max() else 2])
@@ -167,13 +174,18 @@ def _scored(labels: Judgments, runs: Runs, measures: Sequence[Measure], profile:
 
 
 def _unlabelled(scores: pl.DataFrame, measures: Sequence[Measure], name: str) -> list[str]:
-    """A warning where too many of the documents that count have no label."""
+    """A warning where too many of the documents that count have no label; where most have none, nothing can be said."""
     found = list[str]()
     for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff}):
         share = float(scores[f"Judged@{cutoff}"].drop_nans().mean() or 0.0)  # type: ignore[arg-type]
+        if share < MIN_SHARE_TO_RANK:
+            raise Undefined(
+                f"{name}: {100 * (1 - share):.0f}% of the documents in the top {cutoff} have no label, "
+                "too many to rank systems by; label them, or leave out the queries without labels"
+            )
         if share < MIN_SHARE_LABELLED:
             found.append(
-                Caution(
+                VerdictWarning(
                     f"{name}: {100 * (1 - share):.0f}% of the documents in the top {cutoff} have no label and count as "
                     "not relevant"
                 )
@@ -255,7 +267,7 @@ def _missing(runs: Runs, gold: Judgments) -> list[str]:
     lost = len(queries) * len(runs.systems) - there.height
     if not lost:
         return []
-    return [Caution(f"{lost:,} of {len(queries) * len(runs.systems):,} rankings are missing and count 0")]
+    return [VerdictWarning(f"{lost:,} of {len(queries) * len(runs.systems):,} rankings are missing and count 0")]
 
 
 def _finding(frame: pl.DataFrame, level: float) -> str:
