@@ -38,6 +38,11 @@ def _lists(labels: kt.Judgments, w: World) -> kt.Runs:
     return kt.Runs.of(w.runs)
 
 
+def _gold_lists(labels: kt.Judgments, w: World) -> kt.Runs:
+    """The documents of each list that have a gold label: most of the others have none."""
+    return kt.Runs.of(w.runs.join(_gold_only(labels).frame, on=["query", "doc"], how="semi"))
+
+
 def _two(w: World) -> kt.Runs:
     """The lists of the first two systems."""
     return kt.Runs.of(w.runs.filter(pl.col("system").is_in(["ant", "bee"])))
@@ -94,7 +99,7 @@ ANALYSES: dict[str, Analysis] = {
     "judges.order_effects": lambda j, w: judges.order_effects(j),
     "users.robustness": lambda j, w: users.robustness(_crowd(j)),
     "users.measure_correlation": lambda j, w: users.measure_correlation(j, _lists(j, w), ["nDCG@5", "P@3"]),
-    "users.compare_rankings": lambda j, w: kt.compare_rankings(j, _lists(j, w), ["nDCG@5"], draws=0).frame,
+    "users.compare_rankings": lambda j, w: kt.compare_rankings(j, _gold_lists(j, w), ["nDCG@5"], draws=0).frame,
     "users.agreement": lambda j, w: users.agreement(w.preferences, j, _lists(j, w), ["nDCG@5"], draws=0).frame,
     "kt.consensus": lambda j, w: kt.consensus(j, apart=()),
     "kt.score": lambda j, w: kt.score(_crowd(j), kt.Runs.of(w.runs), ["nDCG@5", "AP", "P(rel=2)@3"], draws=0).means,

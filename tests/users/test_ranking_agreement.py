@@ -155,6 +155,14 @@ def test_missing_rankings_and_labels_are_told() -> None:
         kt.compare_rankings(labels, runs, gold=gold.filter(pl.int_range(pl.len()) % 4 == 0), draws=0)
 
 
+def test_a_judge_of_few_documents_has_no_correlation() -> None:
+    labels, gold, runs = example()
+    few = labels.filter((pl.col("judge") == "llm-lenient") & (pl.int_range(pl.len()) % 4 == 0))
+    found = kt.compare_rankings(few, runs, gold=gold, draws=0)
+    assert np.isnan(found.frame["tau"]).all()
+    assert any("too many to rank systems by" in note for note in found.warnings)
+
+
 def test_queries_without_gold_labels_are_counted() -> None:
     labels, gold, runs = example()
     found = kt.compare_rankings(labels, runs, gold=gold.filter(pl.col("query") > "q04"), draws=0)

@@ -126,6 +126,8 @@ def compare_rankings(
             if scales is not None and is_out_of_reach(measure, scales):
                 notes.append(f"{name}: {measure} is undefined, since no label reaches its relevance threshold")
                 values = np.full_like(values, np.nan)
+            if measure.cutoff and _share_labelled(mine, measure.cutoff) < MIN_SHARE_TO_RANK:
+                values = np.full_like(values, np.nan)
             if values.shape[2] < n_queries:
                 notes.append(
                     f"{name}, {measure}: {values.shape[2]:,} of {n_queries:,} queries count, "
@@ -173,16 +175,24 @@ def _scored(labels: Judgments, runs: Runs, measures: Sequence[Measure], profile:
     return scorer.score(runs).queries
 
 
+def _share_labelled(scores: pl.DataFrame, cutoff: int) -> float:
+    return float(scores[f"Judged@{cutoff}"].drop_nans().mean() or 0.0)  # type: ignore[arg-type]
+
+
 def _unlabelled(scores: pl.DataFrame, measures: Sequence[Measure], name: str) -> list[str]:
     """A warning where too many of the documents that count have no label; where most have none, nothing can be said."""
     found = list[str]()
     for cutoff in sorted({measure.cutoff for measure in measures if measure.cutoff}):
-        share = float(scores[f"Judged@{cutoff}"].drop_nans().mean() or 0.0)  # type: ignore[arg-type]
+        share = _share_labelled(scores, cutoff)
         if share < MIN_SHARE_TO_RANK:
-            raise Undefined(
+            text = (
                 f"{name}: {100 * (1 - share):.0f}% of the documents in the top {cutoff} have no label, "
                 "too many to rank systems by; label them, or leave out the queries without labels"
             )
+            if name == GOLD:
+                raise Undefined(text)
+            found.append(VerdictWarning(text))
+            continue
         if share < MIN_SHARE_LABELLED:
             found.append(
                 VerdictWarning(
